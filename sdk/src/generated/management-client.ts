@@ -446,6 +446,15 @@ export class WaxwingManagement {
   }
 
   /**
+   * List the consents of a contact.
+   *
+   * Every subscription and unsubscription, with its time, source and address. Newest first.
+   */
+  listContactConsents(id: string, options?: RequestOptions): Promise<Data<'listContactConsents'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/consents`, options })
+  }
+
+  /**
    * List groups.
    *
    * All groups, in one response. An organization can have 1,000.
@@ -583,6 +592,18 @@ export class WaxwingManagement {
   }
 
   /**
+   * Undo an import.
+   *
+   * Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and
+   * memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win:
+   * contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every
+   * value that was changed again. Runs in the background.
+   */
+  undoImport(id: string, options?: RequestOptions): Promise<Data<'undoImport'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/imports/${encodeURIComponent(id)}/undo`, options })
+  }
+
+  /**
    * Inspect a CSV file before importing it.
    *
    * The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the
@@ -633,6 +654,16 @@ export class WaxwingManagement {
    */
   deleteSuppression(email: string, options?: RequestOptions): Promise<Data<'deleteSuppression'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/suppressions/${encodeURIComponent(email)}`, options })
+  }
+
+  /**
+   * Suppress a list of addresses.
+   *
+   * The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid
+   * addresses are suppressed even if others are rejected. Each entry has a result.
+   */
+  suppressAddresses(body: Body<'suppressAddresses'>, options?: RequestOptions): Promise<Data<'suppressAddresses'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/suppressions/list', body, options })
   }
 
   /**
@@ -975,6 +1006,15 @@ export class WaxwingManagement {
    */
   listEvents(query: Query<'listEvents'> = {}, options?: RequestOptions): PagedList<Item<'listEvents'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/events', query, options })
+  }
+
+  /**
+   * Get an event.
+   *
+   * Also returns changes of contacts, which are not listed.
+   */
+  getEvent(id: string, options?: RequestOptions): Promise<Data<'getEvent'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/events/${encodeURIComponent(id)}`, options })
   }
 
   /**

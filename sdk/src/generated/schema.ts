@@ -1202,6 +1202,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/contacts/{id}/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the consents of a contact
+         * @description Every subscription and unsubscription, with its time, source and address. Newest first.
+         *
+         *     The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["listContactConsents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/groups": {
         parameters: {
             query?: never;
@@ -1478,6 +1502,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/imports/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an import
+         * @description Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background.
+         *
+         *     Poll the import until `undo.status` is `done`.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The import has not finished, was undone before, or finished more than 7 days ago.
+         */
+        post: operations["undoImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/contacts/import/inspect": {
         parameters: {
             query?: never;
@@ -1593,6 +1645,34 @@ export interface paths {
          *     - **404** `not_found`: The address is not suppressed.
          */
         delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/suppressions/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suppress a list of addresses
+         * @description The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result.
+         *
+         *     Suppressing an address twice has no effect. Lists of more than 5,000 addresses: split them.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The list is empty, or has too many addresses.
+         */
+        post: operations["suppressAddresses"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2416,6 +2496,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Also returns changes of contacts, which are not listed.
+         *
+         *     **Permission**: any member, or an API key with the scope `metrics:read`.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/overview": {
         parameters: {
             query?: never;
@@ -3049,6 +3151,66 @@ export interface webhooks {
          * @description A contact unsubscribed from marketing email.
          */
         post: operations["onContactUnsubscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    contactCreated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * contactCreated
+         * @description A contact was created. Not part of "all events": select it by name.
+         */
+        post: operations["onContactCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    contactUpdated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * contactUpdated
+         * @description The address, a name or an attribute of a contact was changed. Not part of "all events": select it by name.
+         */
+        post: operations["onContactUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    contactSubscribed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * contactSubscribed
+         * @description A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.
+         */
+        post: operations["onContactSubscribed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5624,6 +5786,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailSent",
                      *           "description": "The relay accepted an email.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailSent",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5643,6 +5806,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailOpen",
                      *           "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailOpen",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5664,6 +5828,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailClick",
                      *           "description": "A link in an email was clicked.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailClick",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5686,6 +5851,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailSoftBounce",
                      *           "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailSoftBounce",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5714,6 +5880,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailHardBounce",
                      *           "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailHardBounce",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5742,6 +5909,7 @@ export interface operations {
                      *         {
                      *           "event_name": "emailComplaint",
                      *           "description": "The recipient reported an email as spam. The address is suppressed.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailComplaint",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5762,6 +5930,7 @@ export interface operations {
                      *         {
                      *           "event_name": "contactUnsubscribe",
                      *           "description": "A contact unsubscribed from marketing email.",
+                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "contactUnsubscribe",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5778,6 +5947,84 @@ export interface operations {
                      *               "method": "one_click"
                      *             }
                      *           }
+                     *         },
+                     *         {
+                     *           "event_name": "contactCreated",
+                     *           "description": "A contact was created. Not part of \"all events\": select it by name.",
+                     *           "in_all_events": false,
+                     *           "example": {
+                     *             "event_name": "contactCreated",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": null,
+                     *               "flow_id": null,
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "source": {
+                     *                 "type": "api_key",
+                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *               },
+                     *               "subscription": "subscribed"
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "contactUpdated",
+                     *           "description": "The address, a name or an attribute of a contact was changed. Not part of \"all events\": select it by name.",
+                     *           "in_all_events": false,
+                     *           "example": {
+                     *             "event_name": "contactUpdated",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": null,
+                     *               "flow_id": null,
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "source": {
+                     *                 "type": "api_key",
+                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *               },
+                     *               "fields": [
+                     *                 "first_name",
+                     *                 "attributes"
+                     *               ]
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "contactSubscribed",
+                     *           "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of \"all events\": select it by name.",
+                     *           "in_all_events": false,
+                     *           "example": {
+                     *             "event_name": "contactSubscribed",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": null,
+                     *               "flow_id": null,
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "source": {
+                     *                 "type": "api_key",
+                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *               },
+                     *               "subscription": "subscribed"
+                     *             }
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -5790,11 +6037,13 @@ export interface operations {
                         message: string;
                         data: {
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
                             description: string;
+                            /** @description Whether webhooks with `all_events` receive it. Other types have to be selected by name. */
+                            in_all_events: boolean;
                             example: {
                                 /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
                                 organization_id: string;
                                 /** @description When the event occurred, in seconds since 1970. */
                                 timestamp: number;
@@ -6624,7 +6873,7 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "name": "Shop backend",
                      *           "prefix": "wxk_8sKq",
                      *           "scopes": [
@@ -6640,7 +6889,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0003",
                      *           "name": "test",
                      *           "prefix": "wxk_8sKq",
                      *           "scopes": [
@@ -6731,7 +6980,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Created",
                      *       "data": {
-                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "name": "Shop backend",
                      *         "prefix": "wxk_8sKq",
                      *         "scopes": [
@@ -6802,7 +7051,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example key_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example key_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -7825,6 +8074,7 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "edited",
+                     *           "subscribed": null,
                      *           "fields": [
                      *             "last_name",
                      *             "attributes"
@@ -7834,7 +8084,8 @@ export interface operations {
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example"
+                     *             "name": "owner@acme.example",
+                     *             "ip": null
                      *           }
                      *         },
                      *         {
@@ -7851,6 +8102,7 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "group_added",
+                     *           "subscribed": null,
                      *           "fields": null,
                      *           "reasons": null,
                      *           "group": {
@@ -7860,7 +8112,8 @@ export interface operations {
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example"
+                     *             "name": "owner@acme.example",
+                     *             "ip": null
                      *           }
                      *         },
                      *         {
@@ -7877,13 +8130,15 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "created",
+                     *           "subscribed": true,
                      *           "fields": null,
                      *           "reasons": null,
                      *           "group": null,
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example"
+                     *             "name": "owner@acme.example",
+                     *             "ip": null
                      *           }
                      *         }
                      *       ],
@@ -7915,6 +8170,8 @@ export interface operations {
                             evidence: string | null;
                             /** @enum {string|null} */
                             change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
+                            /** @description Whether the contact was subscribed when it was created. Null for other changes. */
+                            subscribed: boolean | null;
                             /** @description The fields that an edit changed. */
                             fields: string[] | null;
                             /** @description The reasons of a suppression. */
@@ -7931,6 +8188,8 @@ export interface operations {
                                 id: string | null;
                                 /** @description The email of a user, the name of an API key, the file of an import. */
                                 name: string | null;
+                                /** @description The address of the client. Only kept if the organization stores addresses. */
+                                ip: string | null;
                             } | null;
                         }[];
                         next_cursor: string | null;
@@ -7941,6 +8200,84 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContactConsents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "at": "2026-03-02T10:15:00.731Z",
+                     *           "action": "subscribed",
+                     *           "source": {
+                     *             "type": "user",
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "name": "owner@acme.example"
+                     *           },
+                     *           "ip": null,
+                     *           "method": null,
+                     *           "event_id": null,
+                     *           "message_id": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            at: string;
+                            /** @enum {string} */
+                            action: "subscribed" | "unsubscribed";
+                            /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
+                            source: {
+                                /** @enum {string} */
+                                type: "user" | "api_key" | "import" | "recipient" | "system";
+                                id: string | null;
+                                /** @description The email of a user, the name of an API key, the file of an import. */
+                                name: string | null;
+                            } | null;
+                            /** @description The address of the client. Only kept if the organization stores addresses. */
+                            ip: string | null;
+                            /** @description Of an unsubscription: one_click, page or api. */
+                            method: string | null;
+                            event_id: string | null;
+                            /** @description The message whose link was used. */
+                            message_id: string | null;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8930,7 +9267,9 @@ export interface operations {
                      *           "problem": null,
                      *           "note": null,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": "2026-03-02T09:30:02.417Z"
+                     *           "finished_at": "2026-03-02T09:30:02.417Z",
+                     *           "undo_until": "2026-03-02T09:30:00.000Z",
+                     *           "undo": null
                      *         }
                      *       ]
                      *     }
@@ -8963,6 +9302,26 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Until when it can be undone; null if it cannot be undone.
+                             */
+                            undo_until: string | null;
+                            /** @description The undo of the import; null if it was not undone. */
+                            undo: {
+                                /** @enum {string} */
+                                status: "queued" | "running" | "done";
+                                /** @description Created contacts that were removed. */
+                                removed: number;
+                                /** @description Changed contacts whose previous values were restored. */
+                                restored: number;
+                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+                                kept: number;
+                                /** Format: date-time */
+                                requested_at: string;
+                                /** Format: date-time */
+                                finished_at: string | null;
+                            } | null;
                         }[];
                     };
                 };
@@ -9013,6 +9372,8 @@ export interface operations {
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "undo_until": "2026-03-02T09:30:00.000Z",
+                     *         "undo": null,
                      *         "columns": [
                      *           "Email",
                      *           "First name",
@@ -9061,6 +9422,26 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Until when it can be undone; null if it cannot be undone.
+                             */
+                            undo_until: string | null;
+                            /** @description The undo of the import; null if it was not undone. */
+                            undo: {
+                                /** @enum {string} */
+                                status: "queued" | "running" | "done";
+                                /** @description Created contacts that were removed. */
+                                removed: number;
+                                /** @description Changed contacts whose previous values were restored. */
+                                restored: number;
+                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+                                kept: number;
+                                /** Format: date-time */
+                                requested_at: string;
+                                /** Format: date-time */
+                                finished_at: string | null;
+                            } | null;
                             /** @description The headers of the file; empty if it has none. */
                             columns: string[];
                             /** @description The first 1,000 rejected rows. */
@@ -9121,7 +9502,9 @@ export interface operations {
                      *         "problem": null,
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z"
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "undo_until": "2026-03-02T09:30:00.000Z",
+                     *         "undo": null
                      *       }
                      *     }
                      */
@@ -9153,6 +9536,26 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Until when it can be undone; null if it cannot be undone.
+                             */
+                            undo_until: string | null;
+                            /** @description The undo of the import; null if it was not undone. */
+                            undo: {
+                                /** @enum {string} */
+                                status: "queued" | "running" | "done";
+                                /** @description Created contacts that were removed. */
+                                removed: number;
+                                /** @description Changed contacts whose previous values were restored. */
+                                restored: number;
+                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+                                kept: number;
+                                /** Format: date-time */
+                                requested_at: string;
+                                /** Format: date-time */
+                                finished_at: string | null;
+                            } | null;
                         };
                     };
                 };
@@ -9161,6 +9564,126 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: The import has already finished. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 202,
+                     *       "status": "success",
+                     *       "message": "Undo queued",
+                     *       "data": {
+                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "filename": "customers.csv",
+                     *         "group_id": null,
+                     *         "subscription": "subscribed",
+                     *         "status": "done",
+                     *         "bytes_total": 74,
+                     *         "bytes_done": 74,
+                     *         "rows_done": 2,
+                     *         "created": 1,
+                     *         "updated": 0,
+                     *         "rejected": 1,
+                     *         "problem": null,
+                     *         "note": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "undo_until": null,
+                     *         "undo": {
+                     *           "status": "queued",
+                     *           "removed": 0,
+                     *           "restored": 0,
+                     *           "kept": 0,
+                     *           "requested_at": "2026-03-02T09:30:00.000Z",
+                     *           "finished_at": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 202;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            filename: string;
+                            group_id: string | null;
+                            /** @enum {string} */
+                            subscription: "subscribed" | "not_subscribed";
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            bytes_total: number;
+                            bytes_done: number;
+                            rows_done: number;
+                            created: number;
+                            updated: number;
+                            rejected: number;
+                            /** @description Why the import failed. */
+                            problem: string | null;
+                            /** @description Which columns were skipped, and why. */
+                            note: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Until when it can be undone; null if it cannot be undone.
+                             */
+                            undo_until: string | null;
+                            /** @description The undo of the import; null if it was not undone. */
+                            undo: {
+                                /** @enum {string} */
+                                status: "queued" | "running" | "done";
+                                /** @description Created contacts that were removed. */
+                                removed: number;
+                                /** @description Changed contacts whose previous values were restored. */
+                                restored: number;
+                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+                                kept: number;
+                                /** Format: date-time */
+                                requested_at: string;
+                                /** Format: date-time */
+                                finished_at: string | null;
+                            } | null;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The import has not finished, was undone before, or finished more than 7 days ago. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9356,7 +9879,9 @@ export interface operations {
                      *         "problem": null,
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": null
+                     *         "finished_at": null,
+                     *         "undo_until": null,
+                     *         "undo": null
                      *       }
                      *     }
                      */
@@ -9388,6 +9913,26 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Until when it can be undone; null if it cannot be undone.
+                             */
+                            undo_until: string | null;
+                            /** @description The undo of the import; null if it was not undone. */
+                            undo: {
+                                /** @enum {string} */
+                                status: "queued" | "running" | "done";
+                                /** @description Created contacts that were removed. */
+                                removed: number;
+                                /** @description Changed contacts whose previous values were restored. */
+                                restored: number;
+                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+                                kept: number;
+                                /** Format: date-time */
+                                requested_at: string;
+                                /** Format: date-time */
+                                finished_at: string | null;
+                            } | null;
                         };
                     };
                 };
@@ -9448,7 +9993,7 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description Part of the address. */
+                /** @description Part of the address, or the id of a contact or message. */
                 query?: string;
                 /** @example manual */
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
@@ -9475,6 +10020,20 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": [
+                     *         {
+                     *           "email": "older@example.org",
+                     *           "reason": "manual",
+                     *           "detail": "Closed accounts",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "message_id": null
+                     *         },
+                     *         {
+                     *           "email": "old@example.org",
+                     *           "reason": "manual",
+                     *           "detail": "Closed accounts",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "message_id": null
+                     *         },
                      *         {
                      *           "email": "legal@example.org",
                      *           "reason": "manual",
@@ -9641,6 +10200,122 @@ export interface operations {
                      *       }
                      *     }
                      */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    suppressAddresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "list": "legal@example.org\nlegal@\nold@example.org, older@example.org",
+                 *       "detail": "Closed accounts"
+                 *     }
+                 */
+                "application/json": {
+                    list: string;
+                    detail?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "added": 2,
+                     *         "already_suppressed": 1,
+                     *         "rejected": 1,
+                     *         "results": [
+                     *           {
+                     *             "line": 1,
+                     *             "text": "legal@example.org",
+                     *             "email": "legal@example.org",
+                     *             "status": "already_suppressed",
+                     *             "problem": null
+                     *           },
+                     *           {
+                     *             "line": 2,
+                     *             "text": "legal@",
+                     *             "email": null,
+                     *             "status": "rejected",
+                     *             "problem": "is not a valid email address"
+                     *           },
+                     *           {
+                     *             "line": 3,
+                     *             "text": "old@example.org",
+                     *             "email": "old@example.org",
+                     *             "status": "added",
+                     *             "problem": null
+                     *           },
+                     *           {
+                     *             "line": 3,
+                     *             "text": "older@example.org",
+                     *             "email": "older@example.org",
+                     *             "status": "added",
+                     *             "problem": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            added: number;
+                            /** @description Addresses that were suppressed manually before, or occur twice. */
+                            already_suppressed: number;
+                            rejected: number;
+                            results: {
+                                /** @description The line of the list, starting at 1. */
+                                line: number;
+                                /** @description The entry as it was given, truncated. */
+                                text: string;
+                                /** @description Null if the entry was rejected. */
+                                email: string | null;
+                                /** @enum {string} */
+                                status: "added" | "already_suppressed" | "rejected";
+                                /** @description Why the entry was rejected. */
+                                problem: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The list is empty, or has too many addresses. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -14232,6 +14907,112 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example evt_01kjt5r2g0e0t8vz1q0m3w0002 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "event_name": "emailClick",
+                     *         "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *         "machine": false,
+                     *         "machine_reason": null,
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "flow_name": "Order shipped",
+                     *         "contact": {
+                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "ada@example.com",
+                     *           "first_name": "Ada"
+                     *         },
+                     *         "data": {
+                     *           "url": "https://shop.example.com/orders/1042",
+                     *           "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            /** Format: date-time */
+                            occurred_at: string;
+                            /** @description Whether the event was made by a scanner or privacy proxy. */
+                            machine: boolean;
+                            machine_reason: string | null;
+                            message_id: string | null;
+                            flow_id: string | null;
+                            flow_name: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                                first_name: string | null;
+                            } | null;
+                            /** @description Depends on the event type; `GET /event-types` has examples. */
+                            data: {
+                                /** @description Only for emailHardBounce and emailSoftBounce. */
+                                bounce?: {
+                                    /** @enum {string} */
+                                    type?: "hard" | "soft";
+                                    /** @description RFC 3463 status such as 5.1.1. */
+                                    status?: string | null;
+                                    /** @description SMTP reply code such as 550. */
+                                    reply_code?: number | null;
+                                    /** @description For example user_unknown, mailbox_full or blocked. */
+                                    reason?: string | null;
+                                    /** @description The text of the mail system, truncated. Removed if the contact is erased. */
+                                    diagnostic?: string | null;
+                                    /**
+                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
+                                     * @enum {string}
+                                     */
+                                    confidence?: "high" | "medium" | "low";
+                                    /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
+                                    evidence?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getOverview: {
         parameters: {
             query: {
@@ -15388,7 +16169,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -15516,7 +16297,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -15577,14 +16358,14 @@ export interface operations {
                      * @example {
                      *       "code": 422,
                      *       "status": "error",
-                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe",
+                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed",
                      *       "data": null,
                      *       "error": {
                      *         "type": "validation_failed",
                      *         "fields": [
                      *           {
                      *             "path": "event_types.0",
-                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe"
+                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed"
                      *           }
                      *         ],
                      *         "request_id": "req_5d0c8f1e9a4b7c26000001"
@@ -15734,7 +16515,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -15910,7 +16691,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -16041,7 +16822,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -16109,7 +16890,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
                 };
             };
         };
@@ -16210,7 +16991,7 @@ export interface operations {
                 limit?: string;
                 /** @example failed */
                 status?: "pending" | "delivered" | "failed";
-                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
             };
             header?: never;
             path: {
@@ -16261,7 +17042,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -16356,7 +17137,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -16569,6 +17350,7 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
+                     *             "ip": null,
                      *             "details": {
                      *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                      *             }
@@ -16580,6 +17362,7 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
+                     *             "ip": null,
                      *             "details": {
                      *               "fields": [
                      *                 "last_name",
@@ -16594,9 +17377,25 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
+                     *             "ip": null,
                      *             "details": {
                      *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                      *             }
+                     *           }
+                     *         ],
+                     *         "consents": [
+                     *           {
+                     *             "at": "2026-03-02T10:15:00.731Z",
+                     *             "action": "subscribed",
+                     *             "source": {
+                     *               "type": "user",
+                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "name": "owner@acme.example"
+                     *             },
+                     *             "ip": null,
+                     *             "method": null,
+                     *             "event_id": null,
+                     *             "message_id": null
                      *           }
                      *         ],
                      *         "messages": [],
@@ -16655,9 +17454,31 @@ export interface operations {
                                     type: string;
                                     id: string | null;
                                 } | null;
+                                ip: string | null;
                                 details: {
                                     [key: string]: unknown;
                                 };
+                            }[];
+                            consents: {
+                                /** Format: date-time */
+                                at: string;
+                                /** @enum {string} */
+                                action: "subscribed" | "unsubscribed";
+                                /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
+                                source: {
+                                    /** @enum {string} */
+                                    type: "user" | "api_key" | "import" | "recipient" | "system";
+                                    id: string | null;
+                                    /** @description The email of a user, the name of an API key, the file of an import. */
+                                    name: string | null;
+                                } | null;
+                                /** @description The address of the client. Only kept if the organization stores addresses. */
+                                ip: string | null;
+                                /** @description Of an unsubscription: one_click, page or api. */
+                                method: string | null;
+                                event_id: string | null;
+                                /** @description The message whose link was used. */
+                                message_id: string | null;
                             }[];
                             messages: {
                                 id: string;
@@ -17870,6 +18691,378 @@ export interface operations {
                          * @enum {string}
                          */
                         method: "one_click" | "page" | "api";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onContactCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example contactCreated
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "contactCreated",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": null,
+                 *         "flow_id": null,
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "source": {
+                 *           "type": "api_key",
+                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *         },
+                 *         "subscription": "subscribed"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "contactCreated";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
+                        source: {
+                            /** @enum {string} */
+                            type: "user" | "api_key" | "import" | "recipient" | "system";
+                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
+                            id: string | null;
+                        } | null;
+                        /**
+                         * @description Whether the contact receives marketing email.
+                         * @enum {string}
+                         */
+                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onContactUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example contactUpdated
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "contactUpdated",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": null,
+                 *         "flow_id": null,
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "source": {
+                 *           "type": "api_key",
+                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *         },
+                 *         "fields": [
+                 *           "first_name",
+                 *           "attributes"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "contactUpdated";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
+                        source: {
+                            /** @enum {string} */
+                            type: "user" | "api_key" | "import" | "recipient" | "system";
+                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
+                            id: string | null;
+                        } | null;
+                        /** @description The fields that were changed. */
+                        fields: ("email" | "first_name" | "last_name" | "attributes")[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onContactSubscribed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example contactSubscribed
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "contactSubscribed",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": null,
+                 *         "flow_id": null,
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "source": {
+                 *           "type": "api_key",
+                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *         },
+                 *         "subscription": "subscribed"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "contactSubscribed";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
+                        source: {
+                            /** @enum {string} */
+                            type: "user" | "api_key" | "import" | "recipient" | "system";
+                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
+                            id: string | null;
+                        } | null;
+                        /**
+                         * @description Whether the contact receives marketing email.
+                         * @enum {string}
+                         */
+                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
                     };
                 };
             };
