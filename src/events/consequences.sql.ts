@@ -51,7 +51,11 @@ export async function updateBouncedRecipients(
 }
 
 /** The counts are shared by all writers of a broadcast, so they come last. */
-export function countBouncedRecipients(tx: Tx, { organizationId, broadcastId }: BouncedRecipient, bounced: number): void {
+export function countBouncedRecipients(
+  tx: Tx,
+  { organizationId, broadcastId }: BouncedRecipient,
+  bounced: number,
+): void {
   tx.send`
     insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
     values (${organizationId}, ${broadcastId}, 'bounced', ${bounced}), (${organizationId}, ${broadcastId}, 'sent', ${-bounced})
