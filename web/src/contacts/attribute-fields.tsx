@@ -53,8 +53,11 @@ export function AttributeFields({ value: rows, onChange, error }: Props) {
             value={row.type}
             onChange={(type) => type && change(withType(row, type as AttributeType))}
           />
-          <ValueInput row={row} label={`Value of attribute ${index + 1}`} change={change} />
+          <div className={classes.value}>
+            <ValueInput row={row} label={`Value of attribute ${index + 1}`} change={change} />
+          </div>
           <ActionIcon
+            className={classes.remove ?? ''}
             size={36}
             variant="subtle"
             color="gray"
