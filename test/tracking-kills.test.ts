@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -20,6 +19,7 @@ import {
 } from './support/embedded-child.ts'
 import { appSecret, person, tokens } from './support/readers.ts'
 import { announcedSeed, type Seeded } from './support/seeded.ts'
+import { freePort } from './support/service.ts'
 import { until } from './support/until.ts'
 
 /** `KILLS=100 npx vitest run test/tracking-kills.test.ts` for a long run. */
@@ -122,10 +122,7 @@ function startReading(port: number, answered: string[], random: Seeded) {
 test(
   `${kills} kills of the database and the service under load lose no hit that was answered`,
   async () => {
-    const free = createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address() as AddressInfo
-    free.close()
+    const port = await freePort()
     const random = announcedSeed('kills while tracking')
     const dataDir = site.newDataDir()
     const answered: string[] = []

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
@@ -8,6 +7,7 @@ import { createApp } from '../../../src/app.ts'
 import { type Environment, readConfig } from '../../../src/config/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets/secrets.ts'
+import { freePort } from '../../support/service.ts'
 import { type Answer, callUrl } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
 
@@ -86,15 +86,4 @@ export async function expiredSession(account: Account): Promise<string> {
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + 60)
     .sign(deriveKey(appSecret, 'session'))
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }
