@@ -42,6 +42,8 @@ export default defineConfig({
         },
       },
     ],
+    // The default of one second is not enough for a browser on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
