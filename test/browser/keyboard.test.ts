@@ -77,11 +77,15 @@ test('if the opener of a dialog is gone, the focus moves to the main content', a
   const { page } = tab
 
   await page.goto('developers/webhooks')
-  await page.getByRole('button', { name: 'Add webhook' }).click()
+  const opener = page.getByRole('button', { name: 'Add webhook' })
+  const button = (await opener.elementHandle())!
+  await opener.click()
   await page.getByLabel('Name').fill('Orders')
   await page.getByLabel('URL').fill('https://example.com/hooks')
   await page.getByLabel('All events').check()
   await page.getByRole('button', { name: 'Create webhook' }).click()
+  // The list with the new webhook replaces the empty page and its button.
+  await expect.poll(() => button.evaluate((element) => element.isConnected)).toBe(false)
   await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
