@@ -4,7 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { derivedEventId, type NewEvent, recordEvents } from '../../src/events/record.ts'
 import { insertPastMessages, type PastMessage } from '../../src/messages/past-messages.ts'
 import type { BounceDetail } from '../../src/values/event-types.ts'
-import { type ContactId, type FlowVersionId, newId, type OrganizationId, parseId } from '../../src/values/ids.ts'
+import {
+  type ContactId,
+  type FlowVersionId,
+  type MessageId,
+  newId,
+  type OrganizationId,
+  parseId,
+} from '../../src/values/ids.ts'
+import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, segment, sizes } from './support/pages.ts'
@@ -39,7 +47,7 @@ async function fill(service: Service, account: Account): Promise<string> {
     const bounced = index < 2
     messages.push({
       ...{
-        id: newId('msg'),
+        id: eventIdAt(sentAt) as string as MessageId,
         flowId,
         flowVersionId,
         contactId,
