@@ -83,6 +83,7 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
   const counts = new EventCounts(metrics)
   const events = new CountingRecorder({ db, hints, counts })
+  const quota = quotaOf(config, db)
   return {
     config,
     db,
@@ -108,7 +109,8 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
     members: new MemberAdder(db, tasks),
     events,
     pause: new SendingPause(db),
-    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota: quotaOf(config, db) }),
+    quota,
+    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),

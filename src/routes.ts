@@ -37,7 +37,8 @@ import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { unquoteIdempotencyKey } from './messages/idempotency.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
-import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
+import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
+import { testEmailRoutes } from './messages/test-emails.routes.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts } from './parts.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
@@ -150,7 +151,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db, read }))
           await organization.register(previewRoutes({ db, runner: parts.runner }))
-          await organization.register(testSendRoutes({ acceptor }))
+          await organization.register(flowSendRoutes({ acceptor }))
+          await organization.register(testEmailRoutes(parts))
           await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
           await organization.register(sendAgainRoutes({ db, acceptor }))
           await organization.register(broadcastRoutes({ db, read }))

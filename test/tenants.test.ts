@@ -76,6 +76,7 @@ const bodyOf: Record<string, object> = {
   'PATCH flows': { name: 'Mine' },
   'PATCH webhooks': { name: 'Mine' },
   'POST preview': { context: { order_id: 1 } },
+  'POST send': { contact_email: 'eve@other.example', context: { order_id: 1 } },
   'POST test': { to: 'eve@other.example', event_name: 'emailOpen', context: { order_id: 1 } },
   'POST replay': { since: '2026-01-01T00:00:00Z' },
   'POST rotate-secret': {},

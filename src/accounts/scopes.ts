@@ -59,6 +59,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'DELETE /api/v1/organization/messages/:id': 'messages:send',
   // Programs send through the public API.
   'POST /api/v1/organization/messages/:id/send-again': undefined,
+  'POST /api/v1/organization/flows/:id/send': undefined,
   'POST /api/v1/organization/flows/:id/test': undefined,
 }
 

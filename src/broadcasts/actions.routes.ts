@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, ok } from '../http/envelope.ts'
-import type { Acceptor } from '../messages/accept.ts'
-import { AcceptedOut, acceptedOut, sendRequest } from '../messages/send-email.routes.ts'
+import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
+import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type OrganizationId, toText } from '../values/ids.ts'
@@ -49,10 +50,10 @@ const Confirmation = Type.Object({
   }),
 })
 
-type Parts = ActionParts & CheckParts & { read: BoundedRead; acceptor: Acceptor }
+type Parts = ActionParts & CheckParts & TestEmailParts & { read: BoundedRead }
 
 export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
-  const { db, read, acceptor } = parts
+  const { db, read } = parts
   return async (api) => {
     api.post(
       '/broadcasts/:id/check',
@@ -82,21 +83,17 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
           description: 'Sends the email to one address, with the context of the broadcast.',
           params: IdParams,
           body: Type.Object({ to: Type.String() }),
-          response: answers(AcceptedOut),
+          response: answers(TestEmailOut),
         },
       },
       async (request) => {
         const { organizationId, id } = keyOf(request)
         const { flowId, context } = await getBroadcast(db, organizationId, id)
         if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
-        const input = {
-          flowId: toText('flw', flowId),
-          email: request.body.to,
-          context,
-          sendAt: undefined,
-          isTest: true,
-        }
-        return ok(acceptedOut(await acceptor.accept(sendRequest(organizationId, input, 'to'))))
+        const recipients = [parseEmailField('to', request.body.to)]
+        const test = { organizationId, flowId, recipients, context, contextText: JSON.stringify(context), sendAt: null }
+        const { queuedAt, emails } = await sendTestEmails(parts, test)
+        return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
       },
     )
 

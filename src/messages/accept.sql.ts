@@ -116,7 +116,6 @@ export type NewMessage = {
   id: MessageId
   flowId: FlowId
   versionId: FlowVersionId
-  /** A test email may be sent through a paused flow. */
   isTest: boolean
   contactId: ContactId
   /** Set if the contact has to be created. */
@@ -151,23 +150,26 @@ export type Written = {
  */
 export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
   const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
-  const live = messages.filter(({ flowId, versionId, isTest }) => {
+  const live = messages.filter(({ flowId, versionId }) => {
     const flow = flows.get(flowId)
-    return flow?.versionId === versionId && (isTest || flow.status === 'active')
+    return flow?.versionId === versionId && flow.status === 'active'
   })
   const queuedAt = flows.values().next().value?.now ?? new Date()
   const withContact = await insertContacts(tx, live)
   const written = await insertKeys(tx, withContact, queuedAt)
-  if (written.length > 0) {
-    insertMessages(tx, written)
-    enqueue(
-      tx,
-      written.flatMap(({ organizationId, id, lane, status, sendAt }) =>
-        status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
-      ),
-    )
-  }
+  if (written.length > 0) insertWithJobs(tx, written)
   return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
+}
+
+/** Writes messages and the jobs of those that are queued. */
+export function insertWithJobs(tx: Tx, messages: readonly NewMessage[]): void {
+  insertMessages(tx, messages)
+  enqueue(
+    tx,
+    messages.flatMap(({ organizationId, id, lane, status, sendAt }) =>
+      status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
+    ),
+  )
 }
 
 /** Creates contacts and returns the messages whose contact exists: others may create one with the same address. */

@@ -192,7 +192,6 @@ function requestOf(app: TestApp, flowId: string, context: object) {
     emailKey: email,
     context: { ...context },
     contextText,
-    isTest: false,
     idempotencyKey: contextText,
     requestHash: '00',
   }
@@ -273,7 +272,7 @@ test('an error unrelated to the data fails the batch without retrying each reque
     const email = `m${n}@example.com`
     const context = { order_id: n }
     const contextText = JSON.stringify(context)
-    const request = { organizationId, flowId, email, emailKey: email, context, contextText, isTest: false }
+    const request = { organizationId, flowId, email, emailKey: email, context, contextText }
     return acceptor.accept({ ...request, idempotencyKey: null, requestHash: '00' })
   })
   const outcomes = await Promise.allSettled(calls)

@@ -195,9 +195,11 @@ function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], d
     data,
   }
 }
-const sentEvent = (row: SendRow) => eventOf(row, 'sent', 'emailSent', {})
+// A test email has no events: it does not count, and webhooks are not called.
+const sentEvent = (row: SendRow) => (row.isTest ? null : eventOf(row, 'sent', 'emailSent', {}))
 /** The same event that a bounce email or a provider webhook would record. */
-function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
+function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent | null {
+  if (row.isTest) return null
   const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
   return eventOf(row, eventName, eventName, { bounce })
 }

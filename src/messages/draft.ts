@@ -23,7 +23,6 @@ export type SendRequest = {
   idempotencyKey: string | null
   /** Identifies the request, to detect a key that is reused for a different one. */
   requestHash: string | null
-  isTest: boolean
   /** In the future. The email is sent at once if it is null or omitted. */
   sendAt?: Date | null
   /** The draft from a task process, if the template is too slow for the main thread. */
@@ -52,15 +51,15 @@ export const laneOf = (id: MessageId): string => String(Number.parseInt(id.slice
 
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
 
-export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowState | undefined): FlowState {
+export function checkFlow({ organizationId }: SendRequest, flow: FlowState | undefined): FlowState {
   if (!flow || flow.organizationId !== organizationId) throw notFound('flow')
-  if (!isTest && flow.status !== 'active')
+  if (flow.status !== 'active')
     throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
   return flow
 }
 
 /** Returns the template values at the time a message is accepted. */
-export function valuesFor(request: SendRequest, person: Recipient): TemplateValues {
+export function valuesFor(request: Pick<SendRequest, 'email' | 'context' | 'sendAt'>, person: Recipient): TemplateValues {
   return {
     contact: {
       email: person.email ?? request.email,
@@ -83,17 +82,17 @@ export function draftMessage(
   person: Recipient,
   newContacts: Map<string, ContactId>,
 ): Draft {
-  const { organizationId, flowId, isTest, sendAt = null } = request
+  const { organizationId, flowId, sendAt = null } = request
   if (missing.length > 0) throw missingRefusal(missing)
 
   const email = person.email ?? request.email
   const known = person.contactId ?? newContacts.get(personKey(request))
   const contactId = known ?? newId('con')
   if (!known) newContacts.set(personKey(request), contactId)
-  const reason = suppressionReason(flow, person, isTest)
+  const reason = suppressionReason(flow, person)
   const status = reason === null ? 'queued' : 'suppressed'
   const shownStatus = sendAt && status === 'queued' ? 'scheduled' : status
-  const warnings = unused.map((key) => `The template does not use the context key "${key}".`)
+  const warnings = warningsOf(unused)
   const contactCreated = !known
   const messageId = newId('msg')
   return {
@@ -114,7 +113,7 @@ export function draftMessage(
       id: messageId,
       flowId,
       versionId: flow.versionId,
-      isTest,
+      isTest: false,
       contactId,
       newContact: person.contactId
         ? null
@@ -125,7 +124,7 @@ export function draftMessage(
       email,
       subject,
       context: request.contextText,
-      recipient: isEmpty(recipient) ? null : JSON.stringify(recipient),
+      recipient: snapshotText(recipient),
       status,
       reason,
       lane: laneOf(messageId),
@@ -140,13 +139,19 @@ export function draftMessage(
   }
 }
 
+export const snapshotText = (recipient: MailDraft['recipient']) =>
+  isEmpty(recipient) ? null : JSON.stringify(recipient)
+
+export const warningsOf = (unused: readonly string[]) =>
+  unused.map((key) => `The template does not use the context key "${key}".`)
+
 function isEmpty(object: object): boolean {
   for (const _ in object) return false
   return true
 }
 
 /** Names under `contact` belong to the contact; the context cannot provide them. */
-function missingRefusal(names: string[]): Refusal {
+export function missingRefusal(names: string[]): Refusal {
   const ofContact = names.filter((name) => name.startsWith('contact.'))
   const others = names.filter((name) => !ofContact.includes(name))
   const sentences = [
@@ -171,7 +176,7 @@ const personKey = ({ organizationId, emailKey }: SendRequest) => `${organization
 export function suppressionReason(
   flow: Pick<FlowState, 'kind'>,
   person: Pick<Recipient, 'suppressedBy' | 'subscription'>,
-  isTest: boolean,
+  isTest = false,
 ): string | null {
   if (person.suppressedBy) return person.suppressedBy
   if (flow.kind === 'transactional') return null

@@ -3,6 +3,7 @@ import type { Transport } from '@waxwing/smtp-client'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isOperator, organizationIdOf } from '../accounts/guards.ts'
+import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -41,11 +42,14 @@ const MessageOut = Type.Object({
   id: Type.String(),
   flow_id: Type.String(),
   flow_name: Nullable(Type.String()),
-  contact: Type.Object({ id: Type.String(), email: Type.String() }),
+  contact: Type.Object({
+    id: Nullable(Type.String({ description: 'Null for a test email to an address without a contact.' })),
+    email: Type.String(),
+  }),
   subject: Type.String(),
   status: oneOf(...messageStatuses),
   reason: Nullable(Type.String()),
-  is_test: Type.Boolean(),
+  is_test: Type.Boolean({ description: 'Test emails count in no metrics and have no events.' }),
   queued_at: Timestamp,
   sent_at: Nullable(Timestamp),
   send_at: Nullable(
@@ -272,7 +276,10 @@ const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waitin
   id: toText('msg', message.id),
   flow_id: toText('flw', message.flowId),
   flow_name: message.flowName,
-  contact: { id: toText('con', message.contactId), email: message.email },
+  contact: {
+    id: isTestRecipientId(message.contactId) ? null : toText('con', message.contactId),
+    email: message.email,
+  },
   subject: message.subject,
   status: message.status,
   reason: message.reason,

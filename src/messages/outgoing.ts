@@ -57,6 +57,11 @@ function valuesOf(row: TemplateRow, unsubscribeUrl: () => string): TemplateValue
   }
 }
 
+const ordinary = { open: 'open', click: 'click', unsubscribe: 'unsubscribe' } as const
+/** The links of a test email work, but record nothing. */
+const ofTests = { open: 'test_open', click: 'test_click', unsubscribe: 'test_unsubscribe' } as const
+const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
+
 /** Builds the email with its tracked links. The same message always yields the same bytes. */
 export function makeMail(
   row: SendRow,
@@ -68,16 +73,17 @@ export function makeMail(
   const { organizationId, id: messageId, contactId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const ids = { organizationId, messageId, contactId, flowId }
+  const purposes = purposesOf(row)
   const { baseUrl, bounceDomain } = settings
   let signedUrl: string | undefined
   const unsubscribeUrl = () => {
-    signedUrl ??= `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
+    signedUrl ??= `${baseUrl}/u/${tokens.sign(purposes.unsubscribe, ids)}`
     return signedUrl
   }
   const rendered = withUnsubscribeLinkIfMarketing(renderBody(valuesOf(row, unsubscribeUrl)), row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
-    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
-    pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
+    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
+    pixelUrl: `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
     unsubscribeUrl: signedUrl,
   })
   const from = senderOf(version, settings.mailFrom)
@@ -110,7 +116,7 @@ export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettin
   const { organizationId, id: messageId, contactId, flowId } = row
   return valuesOf(
     row,
-    () => `${baseUrl}/u/${tokens.sign('unsubscribe', { organizationId, messageId, contactId, flowId })}`,
+    () => `${baseUrl}/u/${tokens.sign(purposesOf(row).unsubscribe, { organizationId, messageId, contactId, flowId })}`,
   )
 }
 

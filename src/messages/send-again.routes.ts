@@ -44,7 +44,6 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
           contextText: JSON.stringify(context),
           idempotencyKey: null,
           requestHash: null,
-          isTest: false,
         })
         return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
       },

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import { parseEmail } from '../values/email.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
@@ -22,7 +22,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/
 const scheduleDaysMax = 90
 const dayMs = 24 * 60 * 60 * 1000
 
-const SendAt = Type.Optional(
+export const SendAt = Type.Optional(
   Nullable(
     Type.String({
       description: `When to send the email: an RFC 3339 time, at most ${scheduleDaysMax} days ahead. It is sent at once if the time has passed or is omitted.`,
@@ -95,30 +95,32 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
   }
 }
 
-/** Management API: sends a real email to one address, also through a paused flow. */
-export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
+/** Management API: sends through a flow, like the public API. */
+export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post(
-      '/flows/:id/test',
+      '/flows/:id/send',
       {
         schema: {
           tags: ['Flows'],
-          summary: 'Send a test email',
-          description: 'Sends the email of the flow to one address, also if the flow is paused.',
+          summary: 'Send an email to one contact',
+          description: 'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.',
           params: Type.Object({ id: Type.String() }),
-          body: Type.Object({ to: Type.String(), context: Type.Optional(Nullable(FreeObject)), send_at: SendAt }),
+          body: Type.Object({
+            contact_email: Type.String(),
+            context: Type.Optional(Nullable(FreeObject)),
+            send_at: SendAt,
+          }),
           response: answers(AcceptedOut),
         },
       },
       async (request) => {
-        const { to: email, context, send_at: sendAt } = request.body
+        const { contact_email: email, context, send_at: sendAt } = request.body
         const { organizationId } = memberOf(request)
-        const test = sendRequest(
-          organizationId,
-          { flowId: request.params.id, email, context, sendAt, isTest: true },
-          'to',
+        const accepted = await acceptor.accept(
+          sendRequest(organizationId, { flowId: request.params.id, email, context, sendAt, idempotencyKey: null }),
         )
-        return ok(acceptedOut(await acceptor.accept(test)))
+        return ok(acceptedOut(accepted), messages[accepted.status])
       },
     )
   }
@@ -129,36 +131,31 @@ type Input = {
   email: string
   context: Record<string, unknown> | null | undefined
   sendAt: string | null | undefined
-  idempotencyKey?: string | null
-  isTest?: boolean
+  idempotencyKey: string | null
 }
 
 /** Throws `Refusal` if the address, the flow id or the context is invalid. */
 export function sendRequest(
   organizationId: OrganizationId,
-  { flowId: flowText, email, context, sendAt, idempotencyKey = null, isTest = false }: Input,
-  emailField = 'contact_email',
+  { flowId: flowText, email, context, sendAt, idempotencyKey }: Input,
 ): SendRequest {
-  const parsed = parseEmail(email)
-  if (!parsed.ok) throw invalid({ path: emailField, problem: parsed.problem })
+  const address = parseEmailField('contact_email', email)
   const contextText = contextAsText(context ?? {})
   const flowId = parseIdParam('flw', flowText)
   return {
     organizationId,
     flowId,
-    email: parsed.address,
-    emailKey: parsed.key,
+    ...address,
     context: context ?? {},
     contextText,
     idempotencyKey,
     requestHash: idempotencyKey === null ? null : hashOf({ flowText, email, context, sendAt }),
-    isTest,
     sendAt: parseSendAt(sendAt ?? undefined),
   }
 }
 
 /** Returns null for a time that has passed. */
-function parseSendAt(text: string | undefined): Date | null {
+export function parseSendAt(text: string | undefined): Date | null {
   if (text === undefined) return null
   const sendAt = parseTimestamp(text)
   if (!sendAt) throw invalid({ path: 'send_at', problem: timestampProblem })
@@ -168,7 +165,8 @@ function parseSendAt(text: string | undefined): Date | null {
   return inMs > 0 ? sendAt : null
 }
 
-function contextAsText(context: Record<string, unknown>): string {
+/** Throws `Refusal` if the context is too large or too deep. */
+export function contextAsText(context: Record<string, unknown>): string {
   if (isDeeperThan(context, contextDepthMax))
     throw invalid({ path: 'context', problem: `must be nested at most ${contextDepthMax} levels deep` })
   const text = JSON.stringify(context)

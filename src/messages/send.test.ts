@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
-import { createWebhook } from '../../test/support/event-world.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { freePort } from '../../test/support/service.ts'
@@ -64,19 +63,6 @@ test('a marketing email has one-click unsubscribe headers and a visible unsubscr
   expect(header('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
   expect(mail.html).toContain(header('list-unsubscribe')!.slice(1, -1))
   expect(mail.text).toContain(header('list-unsubscribe')!.slice(1, -1))
-})
-
-test('a test email is labelled as one, and otherwise counts, triggers webhooks and creates a contact', async () => {
-  await using app = await startTestApp()
-  const flowId = await createFlow(app)
-  await createWebhook(app.db, parseId('org', app.organizationId) as OrganizationId)
-  const test = { to: 'new@example.com', context: { order_id: 1 } }
-  const { body } = await app.manage('POST', `/organization/flows/${flowId}/test`, test)
-  expect(await settled(app, body.data.message_id)).toMatchObject({ status: 'sent', is_test: true })
-  const { data } = (await app.manage('GET', '/organization/flows')).body
-  expect(data[0].stats_30d.sent).toBe(1)
-  expect(await app.db`select event_name from deliveries`).toEqual([{ eventName: 'emailSent' }])
-  expect(await app.db`select email from contacts`).toEqual([{ email: 'new@example.com' }])
 })
 
 test('with a bounce domain the envelope sender is unique per message', async () => {

@@ -25,17 +25,17 @@ export async function deleteImportChangesOf(tx: Tx, organizationId: Organization
 }
 
 /** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
-export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]): Promise<void> {
   await tx`
     update messages
     set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
       status = case status when 'queued' then 'suppressed' else status end,
       reason = case status when 'queued' then 'the contact was erased' else reason end
-    where organization_id = ${organizationId} and contact_id = ${id}`
+    where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
   await tx`
     delete from inbox using messages
     where inbox.organization_id = ${organizationId} and messages.organization_id = ${organizationId}
-      and messages.contact_id = ${id} and inbox.message_id = messages.id`
+      and messages.contact_id = any (${ids}::uuid[]) and inbox.message_id = messages.id`
 }
 
 /**

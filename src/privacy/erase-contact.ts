@@ -1,3 +1,4 @@
+import { testRecipientId } from '../contacts/test-recipient.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { notFound } from '../values/errors.ts'
@@ -30,7 +31,7 @@ export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId,
   await deleteMemberships(tx, organizationId, id)
   await deleteHistory(tx, organizationId, id)
   await deleteImportChangesOf(tx, organizationId, id)
-  await emptyMessages(tx, organizationId, id)
+  await emptyMessages(tx, organizationId, [id, testRecipientId(organizationId, emailKey)])
   await emptyDeliveries(tx, organizationId, id)
   await emptyEvents(tx, organizationId, id)
   await emptyImportProblems(tx, organizationId, emailKey)

@@ -109,7 +109,7 @@ export type ExportedMessage = {
   sendAt: Date | null
 }
 
-export const selectMessagesToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
+export const selectMessagesToExport = (db: Reader, organizationId: OrganizationId, ids: readonly ContactId[]) =>
   bounded<ExportedMessage>(
     db,
     sql`select messages.id, flow_id, flows.name as flow_name, email, messages.subject, context, recipient,
@@ -119,7 +119,7 @@ export const selectMessagesToExport = (db: Reader, organizationId: OrganizationI
           + coalesce(octet_length(recipient::text), 0) as size
       from messages
       left join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
-      where messages.organization_id = ${organizationId} and contact_id = ${id}
+      where messages.organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])
       order by messages.id desc`,
   )
 
@@ -195,14 +195,14 @@ export type ExportedInboxEmail = {
   raw: Buffer
 }
 
-export const selectInboxToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
+export const selectInboxToExport = (db: Reader, organizationId: OrganizationId, ids: readonly ContactId[]) =>
   bounded<ExportedInboxEmail>(
     db,
     sql`select inbox.message_id, inbox.sender, inbox.recipient, inbox.received_at, inbox.raw,
         200 + octet_length(raw) as size
       from messages
       join inbox on inbox.organization_id = messages.organization_id and inbox.message_id = messages.id
-      where messages.organization_id = ${organizationId} and contact_id = ${id}
+      where messages.organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])
       order by messages.id desc`,
   )
 

@@ -1,4 +1,5 @@
 import { listConsents } from '../contacts/consents.ts'
+import { testRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { notFound } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
@@ -28,15 +29,16 @@ export async function exportContact(
   return read(organizationId, async (db) => {
     const contact = await findContactToExport(db, organizationId, id)
     if (!contact) throw notFound('contact')
+    const ids = [id, testRecipientId(organizationId, contact.emailKey)]
     const lists: { [Name in keyof Lists]: Bounded<Parameters<(typeof entryOut)[Name]>[0]> } = {
       groups: await selectGroupsToExport(db, organizationId, id),
       history: await selectHistoryToExport(db, organizationId, id),
       consents: { rows: await listConsents(db, organizationId, id), isTruncated: false },
-      messages: await selectMessagesToExport(db, organizationId, id),
+      messages: await selectMessagesToExport(db, organizationId, ids),
       events: await selectEventsToExport(db, organizationId, id),
       webhook_deliveries: await selectDeliveriesToExport(db, organizationId, id),
       suppressions: await selectSuppressionsToExport(db, organizationId, contact.emailKey),
-      inbox: await selectInboxToExport(db, organizationId, id),
+      inbox: await selectInboxToExport(db, organizationId, ids),
       rejected_import_rows: await selectImportRowsToExport(db, organizationId, contact.emailKey),
     }
     const names = Object.keys(lists) as (keyof Lists)[]

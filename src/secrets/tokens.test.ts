@@ -21,10 +21,25 @@ const vectors = {
     'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARodHRwczovL2V4YW1wbGUuY29tL8OpP2E9MSZiPTJnLZsKHZOshYr9CuvNxwDf',
   unsubscribe:
     'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARkmbgiiQIQHmAqvNZV9PJd',
+  test_open:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAAQMFMtwDCRq-fX0q3N8yIFj',
+  test_click:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARodHRwczovL2V4YW1wbGUuY29tL8OpP2E9MSZiPTK2Wm12pTAqttwn1IZ-Bjul',
+  test_unsubscribe:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARXoRSzAgtuJTxG3Oi3hSEB',
   bounce: 'b-ageqaaaaabyabaaaaaaaaaaaaeaysaaaaaahaaeaaaaaaaaaaabb2m7b6gyje',
   unsubscribe_by_mail: 'u-ageqaaaaabyabaaaaaaaaaaaaeaysaaaaaahaaeaaaaaaaaaaabiw35t6sige',
 }
-const payloads = { open: ids, click, unsubscribe: ids, bounce: addressIds, unsubscribe_by_mail: addressIds }
+const payloads = {
+  open: ids,
+  click,
+  unsubscribe: ids,
+  test_open: ids,
+  test_click: click,
+  test_unsubscribe: ids,
+  bounce: addressIds,
+  unsubscribe_by_mail: addressIds,
+}
 const purposes = Object.keys(vectors) as TokenPurpose[]
 
 test('existing tokens remain valid', () => {

@@ -12,6 +12,10 @@ type PayloadOf = {
   open: MailIds
   click: MailIds & { url: string }
   unsubscribe: MailIds
+  /** Links of test emails, which record nothing. */
+  test_open: MailIds
+  test_click: MailIds & { url: string }
+  test_unsubscribe: MailIds
   /** The envelope sender, to which bounces are returned. */
   bounce: AddressIds
   /** The `mailto:` of List-Unsubscribe. */
@@ -69,6 +73,9 @@ function deriveKey(secret: string): Key {
       open: keyFor('open'),
       click: keyFor('click'),
       unsubscribe: keyFor('unsubscribe'),
+      test_open: keyFor('test_open'),
+      test_click: keyFor('test_click'),
+      test_unsubscribe: keyFor('test_unsubscribe'),
       bounce: keyFor('bounce'),
       unsubscribe_by_mail: keyFor('unsubscribe_by_mail'),
     },
@@ -120,7 +127,9 @@ function verifyLink(
     messageId: readUuid(bytes, keyIdBytes + idBytes) as MessageId,
     contactId: readUuid(bytes, keyIdBytes + 2 * idBytes) as ContactId,
     flowId: readUuid(bytes, keyIdBytes + 3 * idBytes) as FlowId,
-    ...(purpose === 'click' && { url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end) }),
+    ...((purpose === 'click' || purpose === 'test_click') && {
+      url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end),
+    }),
   }
 }
 

@@ -70,7 +70,8 @@ async function classify(
 }
 
 async function unsubscribeByMail(parts: IncomingBounceParts, keys: Parameters<typeof findMessages>[1]): Promise<void> {
-  for (const { id: messageId, organizationId, flowId, contactId } of await findMessages(parts.db, keys)) {
+  const messages = (await findMessages(parts.db, keys)).filter(({ isTest }) => !isTest)
+  for (const { id: messageId, organizationId, flowId, contactId } of messages) {
     const about = { organizationId, messageId, flowId, contactId }
     await recordUnsubscription(parts, { ...about, id: newId('evt'), method: 'one_click', occurredAt: new Date() })
   }
@@ -87,7 +88,7 @@ async function recordBounce(parts: IncomingBounceParts, local: string, report: B
   }
   const [message] = await findReported(parts.db, parts.tokens, [clues])
   const verdict = message && verdictOn(message.email, report.results)
-  if (verdict) await recordVerdicts(parts.events, [{ message, occurredAt: new Date(), verdict }])
+  if (verdict) await recordVerdicts(parts, [{ message, occurredAt: new Date(), verdict }])
 }
 
 /**

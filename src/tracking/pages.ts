@@ -53,6 +53,11 @@ export function goneContactPage(recipient: Recipient): Page {
   }
 }
 
+export const testEmailPage: Page = {
+  title: 'This is a test email',
+  paragraphs: ['The link works. In a test email it unsubscribes no one, so nothing has changed.'],
+}
+
 export const unavailablePage: Page = {
   title: 'Please try again in a moment',
   paragraphs: ['We couldn’t save your choice, so nothing has changed yet. Sorry about that.'],

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { MailIds, Tokens } from '../secrets/tokens.ts'
+import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitEvents } from './hit.ts'
 import type { HitLimit } from './hit-limit.ts'
@@ -22,7 +22,7 @@ const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICR
 
 /**
  * The pixel and the links of emails. A GET request answered with 200 or 302 is recorded durably, up to the limit of its
- * message. HEAD requests, which scanners and previews use, record nothing.
+ * message. HEAD requests, which scanners and previews use, record nothing, and neither do the links of test emails.
  */
 export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: TrackingParts): FastifyPluginAsync {
   const hitEvents = new HitEvents()
@@ -36,26 +36,32 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
   // The destination was encoded as visible ASCII when it was signed.
   const redirect = (reply: FastifyReply, url: string, status = 302) => reply.code(status).header('location', url).send()
 
+  const verifyAny = <P extends TokenPurpose>(purposes: readonly P[], token: string) =>
+    purposes.map((purpose) => tokens.verify(purpose, token)).find(Boolean)
+
   const options = { exposeHeadRoute: false, schema: { hide: true } } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
       const ids = tokens.verify('open', request.params.token)
-      if (!ids) return sendPixel(reply, 404)
+      if (!ids) return sendPixel(reply, tokens.verify('test_open', request.params.token) ? 200 : 404)
       const outcome = await record('open', ids, request)
       return sendPixel(reply, outcome === 'lost' ? 503 : 200)
     })
     server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
-      sendPixel(reply, tokens.verify('open', request.params.token) ? 200 : 404),
+      sendPixel(reply, verifyAny(['open', 'test_open'], request.params.token) ? 200 : 404),
     )
     server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const click = tokens.verify('click', request.params.token)
+      const { token } = request.params
+      const click = tokens.verify('click', token)
+      const test = click ? undefined : tokens.verify('test_click', token)
+      if (test && isLocation(test.url)) return redirect(reply, test.url, 307)
       if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
       const outcome = await record('click', click, request)
       // The reader is redirected in any case, but a 302 would claim that the click was recorded.
       return redirect(reply, click.url, outcome === 'lost' ? 307 : 302)
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const click = tokens.verify('click', request.params.token)
+      const click = verifyAny(['click', 'test_click'], request.params.token)
       return click && isLocation(click.url) ? redirect(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
     })
   }

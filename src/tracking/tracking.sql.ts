@@ -39,6 +39,7 @@ export type SentMessage = {
   flowId: FlowId
   contactId: ContactId
   email: string
+  isTest: boolean
 }
 
 export async function findMessages(
@@ -47,7 +48,7 @@ export async function findMessages(
 ): Promise<SentMessage[]> {
   if (keys.length === 0) return []
   return db<SentMessage>`
-    select organization_id, id, flow_id, contact_id, email
+    select organization_id, id, flow_id, contact_id, email, is_test
     from unnest(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.messageId)}::uuid[]
@@ -65,9 +66,9 @@ export async function findMessageByQueueId(
 ): Promise<SentMessage | undefined> {
   if (queueIds.length === 0) return undefined
   const [row] = await db<SentMessage>`
-    select organization_id, id, flow_id, contact_id, email
+    select organization_id, id, flow_id, contact_id, email, is_test
     from (
-      select organization_id, id, flow_id, contact_id, email, queue_id
+      select organization_id, id, flow_id, contact_id, email, is_test, queue_id
       from messages
       where organization_id = ${organizationId}
       order by id desc
@@ -83,10 +84,10 @@ export async function findMessageByQueueId(
 export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]): Promise<SentMessage[]> {
   if (messageIds.length === 0) return []
   return db<SentMessage>`
-    select message.organization_id, message.id, message.flow_id, message.contact_id, message.email
+    select message.organization_id, message.id, message.flow_id, message.contact_id, message.email, message.is_test
     from organizations
     cross join lateral (
-      select organization_id, id, flow_id, contact_id, email
+      select organization_id, id, flow_id, contact_id, email, is_test
       from messages
       where messages.organization_id = organizations.id and messages.id = any(${messageIds}::uuid[])
       limit ${messageIds.length}

@@ -11,6 +11,7 @@ import {
   goneContactPage,
   type Paths,
   subscribedAgainPage,
+  testEmailPage,
   unavailablePage,
   unknownLinkPage,
   unsubscribedPage,
@@ -66,6 +67,11 @@ export function unsubscribeRoutes({
   const unavailable = (reply: FastifyReply) =>
     pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
 
+  const sendUnknown = (reply: FastifyReply, token: string) =>
+    tokens.verify('test_unsubscribe', token)
+      ? pages.send(reply, 200, testEmailPage)
+      : pages.send(reply, 404, unknownLinkPage)
+
   return async (server) => {
     acceptAnyBody(server)
     const options = { bodyLimit: bodyBytesMax, schema: { hide: true } } as const
@@ -73,7 +79,7 @@ export function unsubscribeRoutes({
     server.get<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
       const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      if (!ids) return sendUnknown(reply, token)
       return show(reply, ids, (recipient) => {
         const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
         return page(recipient, pathsOf(token))
@@ -83,7 +89,7 @@ export function unsubscribeRoutes({
     server.post<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
       const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      if (!ids) return sendUnknown(reply, token)
       const method = isOneClick(request) ? 'one_click' : 'page'
       const keepsAddress = !hits.isDatabaseDown && (await addresses.keepsAddresses(ids.organizationId))
       const ip = keepsAddress ? { ip: request.ip } : {}
@@ -96,7 +102,7 @@ export function unsubscribeRoutes({
     server.post<WithToken>('/u/:token/undo', options, async (request, reply) => {
       const { token } = request.params
       const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      if (!ids) return sendUnknown(reply, token)
       if (hits.isDatabaseDown) return unavailable(reply)
       try {
         await undoUnsubscription(db, ids, request.ip)

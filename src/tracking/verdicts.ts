@@ -1,3 +1,5 @@
+import type { Db } from '../db/db.ts'
+import { changeMessages } from '../events/consequences.ts'
 import { derivedEventId, type EventRecorder, type NewEvent } from '../events/record.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import type { SentMessage } from './tracking.sql.ts'
@@ -19,10 +21,17 @@ const diagnosticLengthMax = 1_000
 
 /**
  * Records outcomes of messages and returns how many were new. A message has at most one hard bounce, one soft bounce
- * and one complaint, regardless of how often they are reported, including by our own SMTP session.
+ * and one complaint, regardless of how often they are reported, including by our own SMTP session. Of a test email only
+ * the status changes.
  */
-export async function recordVerdicts(recorder: EventRecorder, reports: MessageReport[]): Promise<number> {
-  const recorded = await Promise.all(reports.map((each) => recorder.record(eventOf(each))))
+export async function recordVerdicts(
+  { db, events }: { db: Db; events: EventRecorder },
+  reports: MessageReport[],
+): Promise<number> {
+  const tests = reports.filter(({ message }) => message.isTest).map(eventOf)
+  if (tests.length > 0) await db.begin(async (tx) => changeMessages(tx, tests))
+  const ordinary = reports.filter(({ message }) => !message.isTest)
+  const recorded = await Promise.all(ordinary.map((each) => events.record(eventOf(each))))
   return recorded.filter(Boolean).length
 }
 

@@ -65,7 +65,7 @@ test('a long flow name takes at most two lines and does not break addresses', as
     subject: 'Your order',
     html: '<p>Hello</p>',
   })
-  await manage('POST', `/flows/${flow.id}/test`, { to: 'augusta.ada.king@lovelace.example' })
+  await manage('POST', `/flows/${flow.id}/send`, { contact_email: 'augusta.ada.king@lovelace.example' })
   await manage('POST', '/groups', { name: `Everybody who ${'has ordered '.repeat(15)}`.trim() })
   await until('the email to be sent', async () => (await manage('GET', '/events')).length > 0)
   await using tab = await openTab(browser, service, { account })

@@ -25,7 +25,7 @@ test.each(sizes)(
 
     await register(page)
     await page.getByRole('button', { name: 'Send it' }).click()
-    await stepDone(page, 'Send yourself a test email')
+    await stepDone(page, 'Send yourself a first email')
 
     await goTo(page, 'Inbox')
     await page.getByText('Emails aren’t being sent yet').waitFor()

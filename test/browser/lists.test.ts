@@ -225,7 +225,7 @@ test('an ID pasted into the search opens its record, and commands can be run', a
   const contact = await manage('/contacts', { email: 'ada@example.com' })
   const webhook = await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
   const key = await manage('/api-keys', { name: 'Shop' })
-  const sent = await manage(`/flows/${flow}/test`, { to: 'ada@example.com', context: { name: 'Ada' } })
+  const sent = await manage(`/flows/${flow}/send`, { contact_email: 'ada@example.com', context: { name: 'Ada' } })
   await service.manage(account.session, 'PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
   const event = (
     await service.manage(account.session, 'GET', `/organization/events?contact_id=${contact.id}`)

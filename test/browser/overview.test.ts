@@ -151,7 +151,7 @@ test('the statistics include the first email as soon as its step is completed', 
   await page.goto('')
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
   await page.getByRole('button', { name: 'Send it' }).click()
-  await step(page, 'Send yourself a test email').getByRole('img', { name: 'Done' }).waitFor()
+  await step(page, 'Send yourself a first email').getByRole('img', { name: 'Done' }).waitFor()
   await page.getByRole('button', { name: /^Sent 1/ }).waitFor({ timeout: soonMs })
 })
 
@@ -180,7 +180,7 @@ test('a first email that is not sent in time is reported, with a link to the mes
   await page.clock.install()
 
   await page.goto('')
-  const accepted = page.waitForResponse('**/test')
+  const accepted = page.waitForResponse('**/send')
   await page.getByRole('button', { name: 'Send it' }).click()
   await accepted
   const steps = page.getByRole('region', { name: 'Get started' })
@@ -204,7 +204,7 @@ test('with a mail server the checklist links to the message, not to the built-in
 
   await page.goto('')
   await page.getByRole('button', { name: 'Send it' }).click()
-  await step(page, 'Send yourself a test email').getByRole('img', { name: 'Done' }).waitFor()
+  await step(page, 'Send yourself a first email').getByRole('img', { name: 'Done' }).waitFor()
   const steps = page.getByRole('region', { name: 'Get started' })
   expect(await steps.getByRole('link', { name: 'Open the inbox' }).count()).toBe(0)
   await step(page, 'Open it in your mailbox').getByRole('link', { name: 'View the message' }).click()

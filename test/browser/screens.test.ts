@@ -165,7 +165,10 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
     html: '<h1>Hello {{ contact.first_name | default: "you" }}</h1><p>Order {{ order_id }}</p>',
   })
   await manage('PATCH', `/flows/${flow.id}`, { html: '<h1>Hello</h1><p>Order {{ order_id }}</p>' })
-  const sent = await manage('POST', `/flows/${flow.id}/test`, { to: 'ada@example.com', context: { order_id: 'A-1' } })
+  const sent = await manage('POST', `/flows/${flow.id}/send`, {
+    contact_email: 'ada@example.com',
+    context: { order_id: 'A-1' },
+  })
   await manage('POST', '/suppressions', { email: 'gone@example.com' })
   await manage('POST', '/api-keys', { name: 'Shop' })
   const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })

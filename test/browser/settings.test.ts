@@ -202,7 +202,7 @@ test('the pages of a bounced message and its contact quote the line that decided
     subject: 'Welcome',
     html: '<p>Welcome</p>',
   })
-  const { message_id: id } = await manage('POST', `/flows/${flow.id}/test`, { to: 'nobody@example.com' })
+  const { message_id: id } = await manage('POST', `/flows/${flow.id}/send`, { contact_email: 'nobody@example.com' })
   await until('the bounce', async () => (await manage('GET', `/messages/${id}`)).status === 'bounced')
   await using tab = await openTab(browser, service, { account })
 

@@ -25,7 +25,7 @@ test.each(sizes)(
       subject: 'News',
       html: '<p>News!</p><p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>',
     })
-    await manage('POST', `/flows/${flow.body.data.id}/test`, { to: 'ada@example.com', context: {} })
+    await manage('POST', `/flows/${flow.body.data.id}/send`, { contact_email: 'ada@example.com' })
     await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
 

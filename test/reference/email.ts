@@ -51,7 +51,11 @@ async function recordFlows(recorder: Recorder): Promise<string> {
   })
   await recorder.record('sendTestEmail', {
     params: { id },
-    body: { to: 'owner@acme.example', context: { order_id: 1042 } },
+    body: { to: ['owner@acme.example', 'eve@acme.example'], context: { order_id: 1042 } },
+  })
+  await recorder.record('sendFlow', {
+    params: { id },
+    body: { contact_email: 'ada@example.com', context: { order_id: 1042 } },
   })
   const old = await recorder.app.manage('POST', '/organization/flows', { ...orderFlow, name: 'Old template' })
   await recorder.record('deleteFlow', { params: { id: old.body.data.id } })

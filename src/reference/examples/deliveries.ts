@@ -24,7 +24,7 @@ export const examples: Examples = {
             {
               "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
               "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-              "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+              "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
               "event_name": "contactUnsubscribe",
               "is_test": false,
               "status": "failed",
@@ -58,7 +58,7 @@ export const examples: Examples = {
           "data": {
             "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
             "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-            "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+            "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
             "event_name": "contactUnsubscribe",
             "is_test": false,
             "status": "failed",
@@ -67,7 +67,7 @@ export const examples: Examples = {
             "reason": "answered 410, which is final",
             "created_at": "2026-03-02T09:30:00.000Z",
             "delivered_at": null,
-            "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0005\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
+            "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0006\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
             "attempts": [
               {
                 "number": 1,

@@ -422,6 +422,42 @@ export const examples: Examples = {
       }
     }
   ],
+  "sendFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/send",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "contact_email": "ada@example.com",
+          "context": {
+            "order_id": 1042
+          }
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Email queued",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_email": "ada@example.com",
+            "contact_created": false,
+            "status": "queued",
+            "reason": null,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "warnings": []
+          }
+        }
+      }
+    }
+  ],
   "sendTestEmail": [
     {
       "title": "Success",
@@ -431,7 +467,10 @@ export const examples: Examples = {
           "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
         },
         "body": {
-          "to": "owner@acme.example",
+          "to": [
+            "owner@acme.example",
+            "eve@acme.example"
+          ],
           "context": {
             "order_id": 1042
           }
@@ -446,14 +485,37 @@ export const examples: Examples = {
           "data": {
             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
+            "contact_id": null,
             "contact_email": "owner@acme.example",
-            "contact_created": true,
+            "contact_created": false,
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
-            "send_at": null,
-            "warnings": []
+            "warnings": [],
+            "emails": [
+              {
+                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+                "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                "contact_id": null,
+                "contact_email": "owner@acme.example",
+                "contact_created": false,
+                "status": "queued",
+                "reason": null,
+                "queued_at": "2026-03-02T10:15:00.120Z",
+                "warnings": []
+              },
+              {
+                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                "contact_id": null,
+                "contact_email": "eve@acme.example",
+                "contact_created": false,
+                "status": "queued",
+                "reason": null,
+                "queued_at": "2026-03-02T10:15:00.120Z",
+                "warnings": []
+              }
+            ]
           }
         }
       }
@@ -646,18 +708,9 @@ export const examples: Examples = {
             "domains": [
               {
                 "domain": "example.com",
-                "sent": 2,
+                "sent": 3,
                 "opens_unique": 1,
                 "clicks_unique": 1,
-                "hard_bounces": 0,
-                "soft_bounces": 0,
-                "complaints": 0
-              },
-              {
-                "domain": "acme.example",
-                "sent": 1,
-                "opens_unique": 0,
-                "clicks_unique": 0,
                 "hard_bounces": 0,
                 "soft_bounces": 0,
                 "complaints": 0

@@ -66,6 +66,32 @@ export const examples: Examples = {
                   }
                 }
               ]
+            },
+            {
+              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+              "flow_name": "Order shipped",
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                "email": "ada@example.com"
+              },
+              "subject": "Your order 1042 is on its way",
+              "status": "sent",
+              "reason": null,
+              "is_test": false,
+              "queued_at": "2026-03-02T10:15:00.120Z",
+              "sent_at": "2026-03-02T10:15:00.480Z",
+              "waiting": null,
+              "events": [
+                {
+                  "id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                  "event_name": "emailSent",
+                  "occurred_at": "2026-03-02T10:15:00.480Z",
+                  "machine": false,
+                  "machine_reason": null,
+                  "data": {}
+                }
+              ]
             }
           ],
           "next_cursor": null

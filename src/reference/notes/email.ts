@@ -83,9 +83,18 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
   previewFlow: {
     details: 'Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
   },
+  sendFlow: {
+    details: 'For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.',
+    errors: {
+      flow_not_active: 'The flow is paused or archived.',
+      missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+      sender_not_verified: 'The sender of the flow is not in a verified domain.',
+      rate_limited: 'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
+    },
+  },
   sendTestEmail: {
     details:
-      'The message is marked `is_test` and does not count in metrics. Suppressed addresses receive no test email either.',
+      'A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.',
     errors: {
       missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
       sender_not_verified: 'The sender of the flow is not in a verified domain.',

@@ -66,7 +66,8 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
   }
 }
 
-async function record({ db, tokens, events }: ProviderParts, reports: ProviderReport[]): Promise<number> {
+async function record(parts: ProviderParts, reports: ProviderReport[]): Promise<number> {
+  const { db, tokens } = parts
   const messages = await findReported(
     db,
     tokens,
@@ -76,5 +77,5 @@ async function record({ db, tokens, events }: ProviderParts, reports: ProviderRe
     const message = messages[index]
     return message ? [{ message, occurredAt, verdict }] : []
   })
-  return recordVerdicts(events, matched)
+  return recordVerdicts(parts, matched)
 }

@@ -78,6 +78,7 @@ export type FlowText = Pick<
 >
 export type FlowResults = Data<`${Org}/flows/{id}/results`, 'get'>
 export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
+export type TestEmail = Item<Data<`${Org}/flows/{id}/test`, 'post'>['emails']>
 export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 export type Preview = Data<`${Org}/flows/preview`, 'post'>

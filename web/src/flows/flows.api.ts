@@ -29,8 +29,10 @@ type FlowChanges = Partial<FlowText> & { status?: FlowStatus; base_version?: num
 export const changeFlow = (id: string, body: FlowChanges) =>
   dataOf(api.PATCH('/api/v1/organization/flows/{id}', { ...at(id), body }))
 export const deleteFlow = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
-export const sendTest = (id: string, body: { to: string; context: Context }) =>
+export const sendTest = (id: string, body: { to: string[]; context: Context }) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/test', { ...at(id), body }))
+export const sendToContact = (id: string, contactEmail: string) =>
+  dataOf(api.POST('/api/v1/organization/flows/{id}/send', { ...at(id), body: { contact_email: contactEmail } }))
 
 type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' | 'text'> & { context: Context }
 

@@ -1,34 +1,40 @@
-import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, List, Stack, TagsInput, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow } from '../api/types.ts'
+import type { Flow, TestEmail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { sendTest } from './flows.api.ts'
 import { NotSent } from './not-sent.tsx'
 import type { Context } from './sample-data.ts'
 
+const recipientsMax = 10
+const toPaths = ['to', ...Array.from({ length: recipientsMax }, (_, index) => `to.${index}`)]
+
 type Props = { opened: boolean; onClose: () => void; flow: Flow; context: Context; dirty: boolean }
 
 export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
   const me = useMe()
   const invalidate = useInvalidate()
-  const [typed, setTyped] = useState<string>()
-  const to = typed ?? me.data?.user.email ?? ''
+  const [chosen, setChosen] = useState<string[]>()
+  const to = chosen ?? (me.data ? [me.data.user.email] : [])
   const send = useMutation({
-    mutationFn: () => sendTest(flow.id, { to: to.trim(), context }),
-    onSuccess: () => invalidate(keys.messages, keys.inbox, keys.checklist, keys.sending),
+    mutationFn: () => sendTest(flow.id, { to, context }),
+    onSuccess: () => invalidate(keys.messages, keys.inbox, keys.sending),
   })
   const close = () => {
     send.reset()
     onClose()
   }
+  const suppressed = send.data?.emails.filter(({ status }) => status === 'suppressed') ?? []
+  const queued = send.data?.emails.filter(({ status }) => status !== 'suppressed') ?? []
   return (
     <Dialog opened={opened} onClose={close} title="Send test email" saved={send.isSuccess}>
       <form
@@ -40,38 +46,29 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
       >
         <Stack gap="sm">
           {dirty && <Notice tone="warn">The saved version will be sent. Save your changes first to test them.</Notice>}
-          <TextInput
+          <TagsInput
             label="To"
-            type="email"
+            description={`Up to ${recipientsMax} addresses. Press Enter after each.`}
             required
             data-autofocus
+            maxTags={recipientsMax}
+            splitChars={[',', ';', ' ']}
             value={to}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            error={fieldProblem(send.error, 'to')}
+            onChange={(value) => {
+              setChosen(value)
+              if (send.isError) send.reset()
+            }}
+            error={fieldProblem(send.error, ...toPaths)}
           />
           <Text size="xs" c="dimmed">
-            Uses the sample data from the editor. Test emails count in your stats, trigger webhooks, and create a
-            contact if the address is new.
+            Uses the sample data from the editor. The subject starts with [Test]. Test emails don’t count in your
+            statistics, trigger no webhooks and create no contacts.
           </Text>
-          <ErrorLine>{formProblem(send.error, ['to'])}</ErrorLine>
-          {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}
-          {send.data?.status === 'queued' && (
-            <Notice tone="info" role="status" title="Queued for sending">
-              <Anchor component={Link} to={paths.message(send.data.message_id)}>
-                View delivery
-              </Anchor>
-              {me.data?.mail.transport === 'inbox' && (
-                <>
-                  {' '}
-                  or{' '}
-                  <Anchor component={Link} to={paths.inboxEmail(send.data.message_id)}>
-                    open it in the inbox
-                  </Anchor>
-                </>
-              )}
-              .
-            </Notice>
-          )}
+          <ErrorLine>{formProblem(send.error, toPaths)}</ErrorLine>
+          {suppressed.map((email) => (
+            <NotSent key={email.message_id} messageId={email.message_id} email={email.contact_email} />
+          ))}
+          {queued.length > 0 && <Queued emails={queued} toInbox={me.data?.mail.transport === 'inbox'} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               Close
@@ -83,5 +80,31 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
         </Stack>
       </form>
     </Dialog>
+  )
+}
+
+function Queued({ emails, toInbox }: { emails: TestEmail[]; toInbox: boolean }) {
+  return (
+    <Notice tone="info" role="status" title="Queued for sending">
+      <List listStyleType="none" spacing={4}>
+        {emails.map(({ message_id: id, contact_email: email }) => (
+          <List.Item key={id} className="break">
+            {emailText(email)}:{' '}
+            <Anchor component={Link} to={paths.message(id)}>
+              View delivery
+            </Anchor>
+            {toInbox && (
+              <>
+                {' '}
+                or{' '}
+                <Anchor component={Link} to={paths.inboxEmail(id)}>
+                  open it in the inbox
+                </Anchor>
+              </>
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </Notice>
   )
 }

@@ -62,9 +62,13 @@ function MessageView({ message }: { message: MessageDetail }) {
         facts={[
           [
             'To',
-            <Anchor key="to" component={Link} to={paths.contact(message.contact.id)}>
-              {emailText(message.contact.email)}
-            </Anchor>,
+            message.contact.id === null ? (
+              emailText(message.contact.email)
+            ) : (
+              <Anchor key="to" component={Link} to={paths.contact(message.contact.id)}>
+                {emailText(message.contact.email)}
+              </Anchor>
+            ),
           ],
           ['From', message.from ?? '–'],
           [
@@ -86,7 +90,9 @@ function MessageView({ message }: { message: MessageDetail }) {
         ]}
       />
       <Section title="Events">
-        {message.events.length === 0 ? (
+        {message.is_test && message.events.length === 0 ? (
+          <Empty title="Test emails have no events">They don’t count in statistics, and webhooks are not called.</Empty>
+        ) : message.events.length === 0 ? (
           <Empty title={willBeSent(message) ? 'No events yet' : 'No events'}>
             {willBeSent(message)
               ? 'Opens, clicks and bounces will appear here.'

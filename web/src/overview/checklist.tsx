@@ -60,7 +60,7 @@ export function Checklist() {
       <ol className={classes.steps}>
         <Step
           done={steps.sent}
-          title="Send yourself a test email"
+          title="Send yourself a first email"
           purpose="See what your recipients see."
           action={!steps.sent && <SendWelcome email={me.data?.user.email} />}
         />

@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { memberOf } from '../accounts/guards.ts'
+import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { type EmailAddress, parseEmailField } from '../values/email.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type FlowId, toText } from '../values/ids.ts'
+import { contextAsText, parseSendAt, SendAt } from './send-email.routes.ts'
+import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
+
+const addressLengthMax = 500
+const Address = Type.String({ maxLength: addressLengthMax })
+export const TestEmailOut = Type.Object({
+  message_id: Type.String(),
+  flow_id: Type.String(),
+  contact_id: Nullable(Type.String({ description: 'Null if the address belongs to no contact.' })),
+  contact_email: Type.String(),
+  contact_created: Type.Boolean({ description: 'Always false.' }),
+  status: oneOf('queued', 'scheduled', 'suppressed'),
+  reason: Nullable(Type.String()),
+  queued_at: Timestamp,
+  send_at: Nullable(Timestamp),
+  warnings: Type.Array(Type.String()),
+})
+
+/** Management API: sends test emails, which count nowhere. */
+export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.post(
+      '/flows/:id/test',
+      {
+        schema: {
+          tags: ['Flows'],
+          summary: 'Send a test email',
+          description:
+            'Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.',
+          params: Type.Object({ id: Type.String() }),
+          body: Type.Object({
+            to: Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: testRecipientsMax })], {
+              description: `An address, or 1 to ${testRecipientsMax} addresses.`,
+            }),
+            context: Type.Optional(Nullable(FreeObject)),
+            send_at: SendAt,
+          }),
+          response: answers(
+            Type.Object({
+              ...TestEmailOut.properties,
+              emails: Type.Array(TestEmailOut, {
+                description: 'One for each address. The other fields are those of the first.',
+              }),
+            }),
+          ),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const flowId = parseIdParam('flw', request.params.id)
+        const recipients = recipientsOf(request.body.to)
+        const context = request.body.context ?? {}
+        const contextText = contextAsText(context)
+        const sendAt = parseSendAt(request.body.send_at ?? undefined)
+        const test = { organizationId, flowId, recipients, context, contextText, sendAt }
+        const { queuedAt, emails } = await sendTestEmails(parts, test)
+        const sent = emails.map((email) => testEmailOut(flowId, queuedAt, sendAt, email))
+        return ok({ ...sent[0]!, emails: sent })
+      },
+    )
+  }
+}
+
+/** An address that occurs twice gets one email, in the first spelling. */
+function recipientsOf(to: string | string[]): EmailAddress[] {
+  const addresses = Array.isArray(to)
+    ? to.map((address, index) => parseEmailField(`to.${index}`, address))
+    : [parseEmailField('to', to)]
+  const keys = addresses.map(({ emailKey }) => emailKey)
+  return addresses.filter(({ emailKey }, index) => keys.indexOf(emailKey) === index)
+}
+
+export const testEmailOut = (flowId: FlowId, queuedAt: Date, sendAt: Date | null, email: TestEmail) => ({
+  message_id: toText('msg', email.messageId),
+  flow_id: toText('flw', flowId),
+  contact_id: email.contactId && toText('con', email.contactId),
+  contact_email: email.email,
+  contact_created: false,
+  status: email.status,
+  reason: email.reason,
+  queued_at: queuedAt.toISOString(),
+  send_at: sendAt?.toISOString() ?? null,
+  warnings: email.warnings,
+})

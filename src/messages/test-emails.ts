@@ -1,0 +1,132 @@
+import { testRecipientId } from '../contacts/test-recipient.ts'
+import { NeedsTask } from '../flows/template.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import type { MailDraft } from '../flows/templates.task.ts'
+import type { TemplateValues } from '../flows/values.ts'
+import type { EmailAddress } from '../values/email.ts'
+import { notFound } from '../values/errors.ts'
+import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
+import { findFlowStates, findRecipients, insertWithJobs, type NewMessage, type Recipient } from './accept.sql.ts'
+import type { AcceptorParts } from './accept.ts'
+import { laneOf, missingRefusal, snapshotText, suppressionReason, valuesFor, warningsOf } from './draft.ts'
+
+export const testRecipientsMax = 10
+
+const subjectPrefix = '[Test] '
+const subjectLengthMax = 998
+
+/** `quota` must be given: test emails count towards it. */
+export type TestEmailParts = AcceptorParts & { quota: AcceptorParts['quota'] }
+
+export type TestRequest = {
+  organizationId: OrganizationId
+  flowId: FlowId
+  recipients: readonly EmailAddress[]
+  context: Record<string, unknown>
+  /** The context as JSON text. */
+  contextText: string
+  /** In the future; null to send at once. */
+  sendAt: Date | null
+}
+
+export type TestEmail = {
+  messageId: MessageId
+  /** Null if the address belongs to no contact. */
+  contactId: ContactId | null
+  email: string
+  status: 'queued' | 'scheduled' | 'suppressed'
+  reason: string | null
+  warnings: string[]
+}
+
+/**
+ * Queues the email of a flow for each address, also if the flow is paused. Test emails create no contacts, count in no
+ * metrics and trigger no webhooks. They bypass the batches of ordinary emails.
+ *
+ * Throws `Refusal` if the flow does not exist or variables are missing; nothing is sent then.
+ */
+export async function sendTestEmails(
+  parts: TestEmailParts,
+  request: TestRequest,
+): Promise<{ queuedAt: Date; emails: TestEmail[] }> {
+  const { db, templates, senders, quota, hints } = parts
+  const { organizationId, flowId, recipients } = request
+  const [flow] = await findFlowStates(db, [{ organizationId, flowId }])
+  if (!flow) throw notFound('flow')
+  const versions = await templates.getAll([{ organizationId, id: flow.versionId }])
+  const version = versions.get(flow.versionId)!
+  senders.check(version.fromEmail)
+  const people = await findRecipients(
+    db,
+    recipients.map(({ emailKey }) => ({ organizationId, emailKey })),
+  )
+
+  const messages: NewMessage[] = []
+  const emails: TestEmail[] = []
+  for (const [index, address] of recipients.entries()) {
+    const person = people[index]!
+    const draft = await draftFor(parts, version, valuesFor({ ...request, email: address.email }, person))
+    if (draft.missing.length > 0) throw missingRefusal(draft.missing)
+    const reason = suppressionReason(flow, person, true)
+    const message = testMessage(request, version, address, person, draft, reason)
+    messages.push(message)
+    emails.push({
+      messageId: message.id,
+      contactId: person.contactId,
+      email: message.email,
+      status: message.status === 'queued' && request.sendAt ? 'scheduled' : message.status,
+      reason,
+      warnings: warningsOf(draft.unused),
+    })
+  }
+
+  const allowance = await quota?.allowanceFor([organizationId])
+  try {
+    for (const _ of messages) allowance?.use(organizationId)
+    await db.begin(async (tx) => insertWithJobs(tx, messages))
+  } finally {
+    allowance?.release()
+  }
+  hints.notify('message.send')
+  return { queuedAt: flow.now, emails }
+}
+
+async function draftFor({ runner }: TestEmailParts, version: ReadyVersion, values: TemplateValues): Promise<MailDraft> {
+  try {
+    return runner.draftNow(version, values)
+  } catch (error) {
+    if (!(error instanceof NeedsTask)) throw error
+    return runner.draft(version, values)
+  }
+}
+
+function testMessage(
+  { organizationId, flowId, contextText, sendAt }: TestRequest,
+  version: ReadyVersion,
+  { email, emailKey }: EmailAddress,
+  person: Recipient,
+  { subject, recipient }: MailDraft,
+  reason: string | null,
+): NewMessage {
+  const id = newId('msg')
+  return {
+    organizationId,
+    id,
+    flowId,
+    versionId: version.id,
+    isTest: true,
+    contactId: person.contactId ?? testRecipientId(organizationId, emailKey),
+    newContact: null,
+    email: person.email ?? email,
+    subject: [...`${subjectPrefix}${subject}`].slice(0, subjectLengthMax).join(''),
+    context: contextText,
+    recipient: snapshotText(recipient),
+    status: reason === null ? 'queued' : 'suppressed',
+    reason,
+    lane: laneOf(id),
+    sendAt,
+    idempotencyKey: null,
+    requestHash: null,
+    answer: null,
+  }
+}
