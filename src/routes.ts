@@ -20,6 +20,7 @@ import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { suppressionListRoutes } from './contacts/suppression-list.routes.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
+import { draftRoutes } from './flows/drafts.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
@@ -149,6 +150,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(suppressionRoutes({ db, read }))
           await organization.register(suppressionListRoutes({ db, tasks: parts.tasks }))
           await organization.register(flowRoutes(parts))
+          await organization.register(draftRoutes(parts))
           await organization.register(versionRoutes({ db, read }))
           await organization.register(previewRoutes({ db, runner: parts.runner }))
           await organization.register(flowSendRoutes({ acceptor }))

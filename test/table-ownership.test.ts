@@ -37,6 +37,7 @@ const owners: Record<string, string> = {
   first_occurrences: 'events',
   flow_counter_values: 'events',
   flow_counters: 'events',
+  flow_drafts: 'flows',
   flow_versions: 'flows',
   flows: 'flows',
   inbox: 'inbox',

@@ -22,6 +22,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     filter: { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' },
   })
   const flowId = await createFlow(app)
+  await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
   const message = (await send(app, flowId)).body.data
   const action = await make('/bulk-actions', {
     action: 'add_to_group',
@@ -74,6 +75,7 @@ const bodyOf: Record<string, object> = {
   'PATCH segments': { name: 'Mine' },
   'PATCH contacts': { first_name: 'Eve' },
   'PATCH flows': { name: 'Mine' },
+  'PUT draft': { subject: 'Mine' },
   'PATCH webhooks': { name: 'Mine' },
   'POST preview': { context: { order_id: 1 } },
   'POST send': { contact_email: 'eve@other.example', context: { order_id: 1 } },

@@ -91,7 +91,8 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         const { flowId, context } = await getBroadcast(db, organizationId, id)
         if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
         const recipients = [parseEmailField('to', request.body.to)]
-        const test = { organizationId, flowId, recipients, context, contextText: JSON.stringify(context), sendAt: null }
+        const contextText = JSON.stringify(context)
+        const test = { organizationId, flowId, recipients, context, contextText, sendAt: null, isDraft: false }
         const { queuedAt, emails } = await sendTestEmails(parts, test)
         return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
       },

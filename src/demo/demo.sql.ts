@@ -27,7 +27,7 @@ export async function findVersionId(
   organizationId: OrganizationId,
   flowId: FlowId,
 ): Promise<FlowVersionId | undefined> {
-  const [row] = await db<{ versionId: FlowVersionId }>`
+  const [row] = await db<{ versionId: FlowVersionId | null }>`
     select version_id from flows where organization_id = ${organizationId} and id = ${flowId}`
-  return row?.versionId
+  return row?.versionId ?? undefined
 }

@@ -4,12 +4,16 @@ import { and, type Sql, sql } from '../db/sql.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 
 export type FlowKind = 'transactional' | 'marketing'
-export type FlowStatus = 'active' | 'paused' | 'archived'
+/** `draft`: never published. */
+export type FlowStatus = 'active' | 'paused' | 'archived' | 'draft'
 
 export type Version = {
   id: FlowVersionId
   flowId: FlowId
-  number: number
+  /** Null for a draft of which test emails were sent. */
+  number: number | null
+  /** The kind of such a draft. The kind of other versions is that of the flow. */
+  kind: FlowKind | null
   subject: string
   source: string
   htmlFormat: 'html' | 'mjml'
@@ -29,35 +33,40 @@ export type Flow = {
   name: string
   kind: FlowKind
   status: FlowStatus
-  versionId: FlowVersionId
+  /** The published version; null if there is none. */
+  versionId: FlowVersionId | null
+  /** The revision of the latest draft. */
+  draftRevision: number
   createdAt: Date
   updatedAt: Date
 }
 
 const flowColumns = sql`flows.id, flows.organization_id, flows.name, flows.kind, flows.status, flows.version_id,
-  flows.created_at, flows.updated_at`
-const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.subject, versions.source,
+  flows.draft_revision, flows.created_at, flows.updated_at`
+const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.kind, versions.subject, versions.source,
   versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
   versions.reply_to, versions.variables, versions.created_at`
 
-export async function insertFlow(tx: Tx, flow: Omit<Flow, 'createdAt' | 'updatedAt'>): Promise<void> {
+export async function insertFlow(tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>): Promise<void> {
   await tx`
     insert into flows (organization_id, id, name, kind, status, version_id)
     values (${flow.organizationId}, ${flow.id}, ${flow.name}, ${flow.kind}, ${flow.status}, ${flow.versionId})`
 }
 
-export type NewVersion = Omit<Version, 'number' | 'createdAt'> & {
+export type NewVersion = Omit<Version, 'number' | 'kind' | 'createdAt'> & {
   organizationId: OrganizationId
   createdBy: UserId | null
 }
 
-export async function insertVersion(tx: Tx, version: NewVersion): Promise<void> {
+/** `draftKind` is set for a draft of which test emails are sent: it has no number, because it is not published. */
+export async function insertVersion(tx: Tx, version: NewVersion, draftKind: FlowKind | null = null): Promise<void> {
+  const { organizationId, flowId } = version
   await tx`
-    insert into flow_versions (organization_id, id, flow_id, number, subject, source, html_format, html, text, derived_text,
+    insert into flow_versions (organization_id, id, flow_id, kind, number, subject, source, html_format, html, text, derived_text,
       from_name, from_email, reply_to, variables, created_by)
-    values (${version.organizationId}, ${version.id}, ${version.flowId},
-      (select coalesce(max(number), 0) + 1 from flow_versions
-        where organization_id = ${version.organizationId} and flow_id = ${version.flowId}),
+    values (${organizationId}, ${version.id}, ${flowId},
+      ${draftKind}, case when ${draftKind === null} then (select coalesce(max(number), 0) + 1 from flow_versions
+        where organization_id = ${organizationId} and flow_id = ${flowId}) end,
       ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
       ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${JSON.stringify(version.variables)}, ${version.createdBy})`
 }
@@ -104,7 +113,7 @@ export async function findVersions(
     join flow_versions versions using (organization_id, id)`)
 }
 
-export type VersionSummary = Pick<Version, 'number' | 'subject' | 'createdAt'> & { createdBy: string | null }
+export type VersionSummary = Pick<Version, 'subject' | 'createdAt'> & { number: number; createdBy: string | null }
 
 export async function selectVersions(
   db: Reader,
@@ -115,7 +124,7 @@ export async function selectVersions(
     select versions.number, versions.subject, versions.created_at, users.email as created_by
     from flow_versions versions
     left join users on users.id = versions.created_by
-    where versions.organization_id = ${organizationId} and flow_id = ${flowId}
+    where versions.organization_id = ${organizationId} and flow_id = ${flowId} and number is not null
     order by number desc
     limit 200`
 }
@@ -132,9 +141,16 @@ export async function findVersionByNumber(
   return row
 }
 
+/** What the list of flows shows of a draft. */
+export type DraftMark = { revision: number; baseVersion: number; updatedAt: Date }
+
 export type FlowSummary = Flow & {
   subject: string
+  /** 0 if the flow was never published. */
   number: number
+  /** Null, like the other fields of the draft, if there is none. */
+  draftBaseVersion: number | null
+  draftUpdatedAt: Date | null
   sent: number
   opensUnique: number
   clicksUnique: number
@@ -168,11 +184,13 @@ export async function selectFlows(
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),
   ]
   return db.run<FlowSummary>(sql`
-    select ${flowColumns}, versions.subject, versions.number,
+    select ${flowColumns}, coalesce(versions.subject, drafts.subject) as subject, coalesce(versions.number, 0) as number,
+      drafts.base_version as draft_base_version, drafts.updated_at as draft_updated_at,
       coalesce(figures.sent, 0)::int8 as sent, coalesce(figures.opens, 0)::int8 as opens_unique,
       coalesce(figures.clicks, 0)::int8 as clicks_unique, coalesce(figures.bounces, 0)::int8 as bounces
     from flows
-    join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = flows.version_id
+    left join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = flows.version_id
+    left join flow_drafts drafts on drafts.organization_id = flows.organization_id and drafts.flow_id = flows.id
     left join lateral (
       select sum(total) filter (where event_name = 'emailSent') as sent,
         sum(uniques) filter (where event_name = 'emailOpen') as opens,

@@ -6,6 +6,7 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { isLongerThan } from '../values/text.ts'
+import { type Draft, findDraft } from './drafts.sql.ts'
 import {
   type Flow,
   type FlowKind,
@@ -36,9 +37,9 @@ export type FlowContent = {
   replyTo: string | null
 }
 
-export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: FlowStatus }
+export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: Exclude<FlowStatus, 'draft'> }
 
-const versionsMax = 10_000
+export const versionsMax = 10_000
 const senderNameMax = 200
 /** Of concurrent updates, one succeeds per round, so this many can succeed. */
 const triesMax = 10
@@ -92,7 +93,8 @@ export async function changeFlow(
   const name = changes.name === undefined ? undefined : checkName(changes.name)
   for (let tries = 0; tries < triesMax; tries++) {
     const { flow: read, version } = await getFlow(db, organizationId, id)
-    checkBase(baseVersion, version.number)
+    if (!version) throw neverPublished()
+    checkBase(baseVersion, version.number ?? 0)
     const before = contentOf(version)
     const changed = givenFields(changes, before)
     const compiled = await compileChange(parts, organizationId, version, { ...before, ...changed })
@@ -104,7 +106,7 @@ export async function changeFlow(
       if (!current) throw notFound('flow')
       changes.checkUnchanged?.(current)
       if (needsVersion && current.versionId !== read.versionId) return false
-      const versionId = compiled ? newId('flv') : current.versionId
+      const versionId = compiled ? newId('flv') : current.versionId!
       if (compiled)
         await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
       await updateFlow(tx, {
@@ -125,16 +127,25 @@ export async function deleteFlow(db: Db, organizationId: OrganizationId, id: Flo
   if (!(await markFlowDeleted(db.statement, organizationId, id))) throw notFound('flow')
 }
 
+/** A flow has a published version or a draft, or both. */
 export async function getFlow(
   db: Db,
   organizationId: OrganizationId,
-  id: FlowId | undefined,
-): Promise<{ flow: Flow; version: Version }> {
-  const flow = id && (await findFlow(db, organizationId, id))
-  const [version] = flow ? await findVersions(db, [{ organizationId, id: flow.versionId }]) : []
-  if (!flow || !version) throw notFound('flow')
-  return { flow, version }
+  id: FlowId,
+): Promise<{ flow: Flow; version: Version | undefined; draft: Draft | undefined }> {
+  const flow = await findFlow(db, organizationId, id)
+  if (!flow) throw notFound('flow')
+  const [[version], draft] = await Promise.all([
+    flow.versionId ? findVersions(db, [{ organizationId, id: flow.versionId }]) : [],
+    findDraft(db, organizationId, id),
+  ])
+  // Published or deleted between the two queries.
+  if (!version && !draft) throw notFound('flow')
+  return { flow, version, draft }
 }
+
+const neverPublished = () =>
+  new Refusal('conflict', 'This flow was never published. Save its draft, and publish it first.')
 
 export const contentOf = (version: Version): FlowContent => ({
   subject: version.subject,
@@ -154,9 +165,10 @@ export function storedTemplateOf({ subject, html, text, derivedText }: Version):
 export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
   variables.map(({ name, hasDefault }) => ({ name, has_default: hasDefault }))
 
-type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
+export type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
 
-async function compileVersion(
+/** Throws `Refusal` if the template is invalid or the sender is not allowed. */
+export async function compileVersion(
   { senders, runner }: FlowParts,
   organizationId: OrganizationId,
   content: FlowContent,
@@ -188,7 +200,7 @@ async function compileChange(
   content: FlowContent,
 ): Promise<CompiledVersion | undefined> {
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
-  if (version.number >= versionsMax)
+  if (version.number! >= versionsMax)
     throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
   return compileVersion(parts, organizationId, content)
 }
@@ -202,7 +214,7 @@ function checkBase(base: number | undefined, current: number): void {
   )
 }
 
-function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: SenderPolicy): void {
+export function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: SenderPolicy): void {
   for (const [path, value] of [
     ['from_email', fromEmail],
     ['reply_to', replyTo],
@@ -215,7 +227,7 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: Sen
 }
 
 /** Returns the fields of `changes` that are set and belong to `like`. */
-function givenFields<Like extends object>(changes: Partial<Like>, like: Like): Partial<Like> {
+export function givenFields<Like extends object>(changes: Partial<Like>, like: Like): Partial<Like> {
   return Object.fromEntries(
     Object.entries(changes).filter(([name, value]) => name in like && value !== undefined),
   ) as Partial<Like>

@@ -6,7 +6,7 @@ import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { contentIn, VariableOut } from './flows.routes.ts'
+import { contentIn, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
@@ -84,8 +84,10 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
         },
       },
       async (request) => {
-        const { flow, version } = await getFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
-        return ok(await preview({ db, runner }, request, contentOf(version), { kind: flow.kind, ...request.body }))
+        const id = parseIdParam('flw', request.params.id)
+        const { flow, version, draft } = await getFlow(db, organizationIdOf(request), id)
+        const saved = version ? contentOf(version) : draft!
+        return ok(await preview({ db, runner }, request, saved, { kind: flow.kind, ...request.body }))
       },
     )
   }

@@ -6,7 +6,7 @@ import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { contentOut, toContentOut } from './flows.routes.ts'
+import { contentOut, toContentOut } from './flows.shapes.ts'
 import { findVersionByNumber, selectVersions } from './flows.sql.ts'
 import { getFlow } from './flows.ts'
 
@@ -63,7 +63,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
         if (!version) throw notFound('flow version')
-        return ok({ version: version.number, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
+        return ok({ version: version.number!, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
       },
     )
   }

@@ -9,8 +9,9 @@ export type FlowState = {
   organizationId: OrganizationId
   id: FlowId
   kind: 'transactional' | 'marketing'
-  status: 'active' | 'paused' | 'archived'
-  versionId: FlowVersionId
+  status: 'active' | 'paused' | 'archived' | 'draft'
+  /** Null if the flow was never published. */
+  versionId: FlowVersionId | null
   now: Date
 }
 

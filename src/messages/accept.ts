@@ -155,7 +155,7 @@ export class Acceptor {
     ])
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
     const versions = await this.#templates.getAll(
-      states.map(({ organizationId, versionId: id }) => ({ organizationId, id })),
+      states.flatMap(({ organizationId, versionId: id }) => (id ? [{ organizationId, id }] : [])),
     )
     const newContacts = new Map<string, ContactId>()
 

@@ -51,15 +51,22 @@ export const laneOf = (id: MessageId): string => String(Number.parseInt(id.slice
 
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
 
-export function checkFlow({ organizationId }: SendRequest, flow: FlowState | undefined): FlowState {
+type PublishedFlow = FlowState & { versionId: FlowVersionId }
+
+export function checkFlow({ organizationId }: SendRequest, flow: FlowState | undefined): PublishedFlow {
   if (!flow || flow.organizationId !== organizationId) throw notFound('flow')
+  if (flow.versionId === null)
+    throw new Refusal('flow_not_active', 'This flow was never published. Publish it to send through it.')
   if (flow.status !== 'active')
     throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
-  return flow
+  return flow as PublishedFlow
 }
 
 /** Returns the template values at the time a message is accepted. */
-export function valuesFor(request: Pick<SendRequest, 'email' | 'context' | 'sendAt'>, person: Recipient): TemplateValues {
+export function valuesFor(
+  request: Pick<SendRequest, 'email' | 'context' | 'sendAt'>,
+  person: Recipient,
+): TemplateValues {
   return {
     contact: {
       email: person.email ?? request.email,
@@ -77,7 +84,7 @@ export function valuesFor(request: Pick<SendRequest, 'email' | 'context' | 'send
 /** Returns the rows to write and the response. Throws `Refusal` if variables are missing. */
 export function draftMessage(
   request: SendRequest,
-  flow: FlowState,
+  flow: PublishedFlow,
   { missing, unused, subject, recipient }: MailDraft,
   person: Recipient,
   newContacts: Map<string, ContactId>,

@@ -77,7 +77,7 @@ const MessageOut = Type.Object({
 })
 const MessageDetailOut = Type.Object({
   ...MessageOut.properties,
-  flow_version: Type.Integer(),
+  flow_version: Nullable(Type.Integer({ description: 'Null for the test of a draft.' })),
   from: Type.String(),
   html: Nullable(
     Type.String({

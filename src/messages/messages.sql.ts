@@ -96,7 +96,8 @@ function matchesQuery(organizationId: OrganizationId, query: string): Sql {
 
 export type MessageDetail = MessageRow & {
   flowVersionId: FlowVersionId
-  flowVersion: number
+  /** Null for the test of a draft. */
+  flowVersion: number | null
   flowKind: 'transactional' | 'marketing'
   context: Record<string, unknown> | null
   fromName: string | null
@@ -110,7 +111,7 @@ export async function findMessage(
   id: MessageId,
 ): Promise<MessageDetail | undefined> {
   const [row] = await db.run<MessageDetail>(sql`
-    select ${columns}, messages.flow_version_id, versions.number as flow_version, flows.kind as flow_kind, messages.context,
+    select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
       versions.from_name, versions.from_email, messages.recipient
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id

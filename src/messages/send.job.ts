@@ -98,7 +98,10 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
   return claims.map(({ id }) => {
     const row = rows.get(id)
     const version = row && versions.get(row.flowVersionId)
-    return version && { row, version, isCancelled: row.broadcastId !== null && cancelledIds.has(row.broadcastId) }
+    if (!version) return undefined
+    const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
+    // The test of a draft has the kind of the draft.
+    return { row: version.kind ? { ...row, flowKind: version.kind } : row, version, isCancelled }
   })
 }
 

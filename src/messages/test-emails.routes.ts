@@ -41,6 +41,12 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
             }),
             context: Type.Optional(Nullable(FreeObject)),
             send_at: SendAt,
+            draft: Type.Optional(
+              Type.Boolean({
+                description:
+                  'True: sends the unpublished changes, as is always the case for a flow that was never published.',
+              }),
+            ),
           }),
           response: answers(
             Type.Object({
@@ -59,7 +65,8 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
         const context = request.body.context ?? {}
         const contextText = contextAsText(context)
         const sendAt = parseSendAt(request.body.send_at ?? undefined)
-        const test = { organizationId, flowId, recipients, context, contextText, sendAt }
+        const isDraft = request.body.draft ?? false
+        const test = { organizationId, flowId, recipients, context, contextText, sendAt, isDraft }
         const { queuedAt, emails } = await sendTestEmails(parts, test)
         const sent = emails.map((email) => testEmailOut(flowId, queuedAt, sendAt, email))
         return ok({ ...sent[0]!, emails: sent })

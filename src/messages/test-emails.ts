@@ -1,4 +1,6 @@
 import { testRecipientId } from '../contacts/test-recipient.ts'
+import { getTestVersion } from '../flows/drafts.ts'
+import type { FlowParts } from '../flows/flows.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
@@ -16,7 +18,7 @@ const subjectPrefix = '[Test] '
 const subjectLengthMax = 998
 
 /** `quota` must be given: test emails count towards it. */
-export type TestEmailParts = AcceptorParts & { quota: AcceptorParts['quota'] }
+export type TestEmailParts = AcceptorParts & FlowParts & { quota: AcceptorParts['quota'] }
 
 export type TestRequest = {
   organizationId: OrganizationId
@@ -27,6 +29,8 @@ export type TestRequest = {
   contextText: string
   /** In the future; null to send at once. */
   sendAt: Date | null
+  /** Tests the unpublished changes. */
+  isDraft: boolean
 }
 
 export type TestEmail = {
@@ -53,8 +57,10 @@ export async function sendTestEmails(
   const { organizationId, flowId, recipients } = request
   const [flow] = await findFlowStates(db, [{ organizationId, flowId }])
   if (!flow) throw notFound('flow')
-  const versions = await templates.getAll([{ organizationId, id: flow.versionId }])
-  const version = versions.get(flow.versionId)!
+  const versionId =
+    request.isDraft || !flow.versionId ? await getTestVersion(parts, organizationId, flowId) : flow.versionId
+  const version = (await templates.getAll([{ organizationId, id: versionId }])).get(versionId)!
+  const kind = version.kind ?? flow.kind
   senders.check(version.fromEmail)
   const people = await findRecipients(
     db,
@@ -67,7 +73,7 @@ export async function sendTestEmails(
     const person = people[index]!
     const draft = await draftFor(parts, version, valuesFor({ ...request, email: address.email }, person))
     if (draft.missing.length > 0) throw missingRefusal(draft.missing)
-    const reason = suppressionReason(flow, person, true)
+    const reason = suppressionReason({ kind }, person, true)
     const message = testMessage(request, version, address, person, draft, reason)
     messages.push(message)
     emails.push({

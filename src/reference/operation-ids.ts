@@ -29,6 +29,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'DELETE /api/v1/organization/groups/:id/members/:contact_id': 'removeContactFromGroup',
   'POST /api/v1/organization/suppressions/list': 'suppressAddresses',
   'POST /api/v1/organization/flows/preview': 'previewTemplate',
+  'PUT /api/v1/organization/flows/:id/draft': 'saveFlowDraft',
+  'DELETE /api/v1/organization/flows/:id/draft': 'discardFlowDraft',
   'POST /api/v1/organization/flows/:id/test': 'sendTestEmail',
   'POST /api/v1/organization/messages/:id/send-again': 'sendMessageAgain',
   'GET /api/v1/organization/flows/:id/results': 'getFlowResults',

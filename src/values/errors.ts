@@ -76,6 +76,7 @@ export type RecordKind =
   | 'broadcast'
   | 'contact'
   | 'delivery'
+  | 'draft'
   | 'email'
   | 'event'
   | 'flow'

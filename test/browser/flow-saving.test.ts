@@ -29,45 +29,37 @@ test('an unchanged editor shows the version that a colleague saved', async () =>
   expect(await save(page).isDisabled()).toBe(true)
 })
 
-test('a change based on an older version replaces a newer one only after confirmation', async () => {
+test('changes based on an older version or draft are saved on top of the newer one only after confirmation', async () => {
   await using flow = await openFlow()
   const { page } = flow
-  const notice = page.getByRole('alert').filter({ hasText: 'Someone else saved version 2' })
+  const notice = (title: string) => page.getByRole('alert').filter({ hasText: title })
 
   await page.goto(`flows/${flow.id}`)
   await subject(page).fill('My subject')
   await flow.change({ subject: 'Their subject' })
   await save(page).click()
-  await notice.waitFor()
+  const published = notice('Someone else published version 2')
+  await published.waitFor()
   expect(await barriers(page)).toEqual([])
-  expect(await flow.read()).toMatchObject({ subject: 'Their subject', version: 2 })
   expect(await subject(page).inputValue()).toBe('My subject')
-
-  await notice.getByRole('button', { name: 'Save my changes anyway' }).click()
-  await version(page, 3).waitFor()
-  await notice.waitFor({ state: 'hidden' })
-  expect(await flow.read()).toMatchObject({ subject: 'My subject', version: 3 })
-  expect(flow.problems).toEqual([])
-})
-
-test('a change based on an older version can be discarded in favour of the newer one', async () => {
-  await using flow = await openFlow()
-  const { page } = flow
-
-  await page.clock.install()
-  await page.goto(`flows/${flow.id}`)
-  await subject(page).fill('My subject')
-  await flow.change({ subject: 'Their subject', name: 'Their name' })
-  await comeBack(page)
-  await page.getByRole('button', { name: 'Discard my changes and load version 2' }).click()
-  await page.getByRole('alert').waitFor({ state: 'hidden' })
-  expect(await subject(page).inputValue()).toBe('Their subject')
-  expect(await save(page).isDisabled()).toBe(true)
+  await published.getByRole('button', { name: 'Save my changes anyway' }).click()
+  await saved(page).waitFor()
+  await published.waitFor({ state: 'hidden' })
+  expect(await flow.read()).toMatchObject({ subject: 'Their subject', version: 2 })
+  expect(await flow.draft()).toMatchObject({ subject: 'My subject', base_version: 2, revision: 1 })
 
   await subject(page).fill('My next subject')
-  await save(page).click()
-  await version(page, 3).waitFor()
-  expect(await flow.read()).toMatchObject({ name: 'Their name', subject: 'My next subject', version: 3 })
+  await flow.saveDraft({ subject: 'Their draft', name: 'Their name' })
+  await page.keyboard.press('Control+s')
+  const drafted = notice('Someone else saved this draft')
+  await drafted.waitFor()
+  await drafted.getByRole('button', { name: 'Discard my changes' }).click()
+  await drafted.waitFor({ state: 'hidden' })
+  expect(await subject(page).inputValue()).toBe('Their draft')
+  expect(await name(page).inputValue()).toBe('Their name')
+  expect(await save(page).isDisabled()).toBe(true)
+  expect(await flow.draft()).toMatchObject({ subject: 'Their draft', revision: 2 })
+  expect(flow.problems.filter((problem) => !problem.includes('409'))).toEqual([])
 })
 
 test('a colleague’s new name stays when the text is saved', async () => {
@@ -78,9 +70,9 @@ test('a colleague’s new name stays when the text is saved', async () => {
   await subject(page).fill('My subject')
   await flow.change({ name: 'Their name' })
   await save(page).click()
-  await page.getByRole('heading', { name: 'Their name' }).waitFor()
-  expect(await name(page).inputValue()).toBe('Their name')
-  expect(await flow.read()).toMatchObject({ name: 'Their name', subject: 'My subject', version: 2 })
+  await saved(page).waitFor()
+  await expect.poll(() => name(page).inputValue()).toBe('Their name')
+  expect(await flow.draft()).toMatchObject({ name: 'Their name', subject: 'My subject' })
 })
 
 test('text typed during a save is kept and can be saved next', async () => {
@@ -92,14 +84,12 @@ test('text typed during a save is kept and can be saved next', async () => {
   const held = await holdSave(page, () => save(page).click())
   await subject(page).fill('Half and half')
   await held.continue()
-  await version(page, 2).waitFor()
-  await page.getByText('Saved as version 2.').waitFor()
+  await saved(page).waitFor()
   expect(await subject(page).inputValue()).toBe('Half and half')
-  expect(await flow.read()).toMatchObject({ subject: 'Half', version: 2 })
+  expect(await flow.draft()).toMatchObject({ subject: 'Half', revision: 1 })
 
   await save(page).click()
-  await version(page, 3).waitFor()
-  expect(await flow.read()).toMatchObject({ subject: 'Half and half', version: 3 })
+  await expect.poll(() => flow.draft()).toMatchObject({ subject: 'Half and half', revision: 2 })
 })
 
 test('opening a template with CRLF line endings does not change it', async () => {
@@ -127,8 +117,9 @@ test('differences in the sender or the format are shown, and restoring a version
   await page.getByText('From address changed from empty to shop@acme.example').waitFor()
   await page.getByText('Reply-to changed from empty to help@acme.example').waitFor()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
-  await version(page, 3).waitFor()
-  expect(await flow.read()).toMatchObject({ from_name: null, from_email: null, reply_to: null, version: 3 })
+  await page.getByText('Version 1 is now the draft.').waitFor()
+  expect(await flow.draft()).toMatchObject({ from_name: null, from_email: null, reply_to: null, base_version: 2 })
+  expect(await flow.read()).toMatchObject({ from_name: 'Acme', version: 2 })
 
   const html = '<mjml><mj-body></mj-body></mjml>'
   await flow.change({ html })
@@ -137,12 +128,12 @@ test('differences in the sender or the format are shown, and restoring a version
   await page.getByText('Format changed from HTML to MJML').waitFor()
 })
 
-test('restoring a version asks before it discards unsaved changes', async () => {
+test('restoring a version asks before it replaces unpublished changes', async () => {
   await using flow = await openFlow()
   const { page } = flow
   await flow.change({ subject: 'Second subject' })
   const restore = page.getByRole('button', { name: 'Restore version 1' })
-  const dialog = page.getByRole('dialog', { name: 'Discard unsaved changes?' })
+  const dialog = page.getByRole('dialog', { name: 'Replace your unpublished changes?' })
   const tab = (label: string) => page.getByRole('navigation', { name: 'Flow' }).getByRole('link', { name: label })
 
   await page.goto(`flows/${flow.id}`)
@@ -157,7 +148,7 @@ test('restoring a version asks before it discards unsaved changes', async () => 
   await tab('Versions').click()
   await restore.click()
   await dialog.getByRole('button', { name: 'Restore version 1' }).click()
-  await version(page, 3).waitFor()
+  await page.getByText('Unpublished changes', { exact: true }).waitFor()
   await tab('Edit').click()
   expect(await subject(page).inputValue()).toBe('Your order')
 })
@@ -174,8 +165,8 @@ test('restoring a version does not replace a newer one that was not shown yet', 
   await page.getByRole('alert').getByText('Version 3 of this flow was saved in the meantime.').waitFor()
   await version(page, 3).waitFor()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
-  await version(page, 4).waitFor()
-  expect(await flow.read()).toMatchObject({ subject: 'Your order', version: 4 })
+  await page.getByText('Version 1 is now the draft.').waitFor()
+  expect(await flow.draft()).toMatchObject({ subject: 'Your order', base_version: 3 })
 })
 
 test('deleting a flow with unsaved changes opens the list without asking again', async () => {
@@ -192,18 +183,6 @@ test('deleting a flow with unsaved changes opens the list without asking again',
   await page.getByRole('heading', { name: 'Flows', level: 1 }).waitFor()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   expect(flow.problems).toEqual([])
-})
-
-test('a change that creates no version is reported as saved without a version', async () => {
-  await using flow = await openFlow()
-  const { page } = flow
-
-  await page.goto(`flows/${flow.id}`)
-  await name(page).fill('Renamed')
-  await save(page).click()
-  await page.getByText('Saved.', { exact: true }).waitFor()
-  await page.getByRole('heading', { name: 'Renamed' }).waitFor()
-  await version(page, 1).waitFor()
 })
 
 test('an unknown tab of a flow shows the page for unknown addresses', async () => {
@@ -230,13 +209,14 @@ test('a sender address that is not allowed is explained at its field', async () 
   expect(await barriers(page)).toEqual([])
   await address.fill('shop@acme.example')
   await save(page).click()
-  await version(page, 2).waitFor()
-  expect(await flow.read()).toMatchObject({ from_email: 'shop@acme.example' })
+  await saved(page).waitFor()
+  expect(await flow.draft()).toMatchObject({ from_email: 'shop@acme.example' })
 })
 
 const subject = (page: Page) => page.getByLabel('Subject')
 const name = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true })
-const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
+const save = (page: Page) => page.getByRole('button', { name: 'Save draft', exact: true })
+const saved = (page: Page) => page.getByText('Draft saved.').first()
 const version = (page: Page, number: number) => page.getByText(`Version ${number}`, { exact: true })
 
 type OpenFlow = Tab & {
@@ -244,6 +224,9 @@ type OpenFlow = Tab & {
   /** Changes the flow as a colleague in another browser would. */
   change(changes: object): Promise<void>
   read(): Promise<object>
+  /** Saves the draft as a colleague would. */
+  saveDraft(changes: object): Promise<void>
+  draft(): Promise<object>
 }
 
 /** A service with one flow, and a browser that is signed in. */
@@ -260,6 +243,10 @@ async function openFlow(settings: Environment = {}): Promise<OpenFlow> {
       expect((await service.manage(account.session, 'PATCH', path, changes)).status).toBe(200)
     },
     read: async () => (await service.manage(account.session, 'GET', path)).body.data,
+    saveDraft: async (changes) => {
+      expect((await service.manage(account.session, 'PUT', `${path}/draft`, changes)).status).toBe(200)
+    },
+    draft: async () => (await service.manage(account.session, 'GET', `${path}/draft`)).body.data,
     [Symbol.asyncDispose]: async () => {
       await tab[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()
@@ -279,8 +266,8 @@ async function holdSave(page: Page, start: () => Promise<void>): Promise<Route> 
   const held = new Promise<Route>((resolve) => {
     hold = resolve
   })
-  await page.route('**/api/v1/organization/flows/*', (route) => {
-    if (!hold || route.request().method() !== 'PATCH') return route.fallback()
+  await page.route('**/api/v1/organization/flows/*/draft', (route) => {
+    if (!hold || route.request().method() !== 'PUT') return route.fallback()
     hold(route)
     hold = undefined
   })

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(sizes)(
-  'an error in a template is marked at its line and column, and the fixed template is saved (%s)',
+  'an error in a template is marked at its line and column, and the fixed template is published (%s)',
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
@@ -24,21 +24,28 @@ test.each(sizes)(
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Order confirmation')
     await write(page, '<p>Hello</p>\n<p>{% if paid %}paid</p>\n')
     await page.getByText('This template has an error').waitFor()
-    await page.getByRole('button', { name: 'Create flow' }).click()
-    // The first error is also named beside the preview, which is in view without scrolling.
-    const problem = { name: /^HTML, line 2, column \d+$/ }
-    await page.getByRole('region', { name: 'Preview' }).getByRole('button', problem).waitFor()
-    const place = page.getByRole('button', problem).first()
+    const place = page.getByRole('button', { name: /^HTML, line 2, column \d+$/ }).filter({ visible: true })
     await place.click()
-    expect(new URL(page.url()).pathname).toBe('/flows/new')
+    // Unfinished work can be saved, but not published.
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { name: 'Order confirmation' }).waitFor()
+    await page.getByText('Draft', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Publish' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Publish changes' })
+    await dialog.getByText('Fix the template before publishing').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
 
     await write(page, '<p>Hello</p>\n<p>Order {{ order_id }} {% if paid %}is paid{% endif %}</p>\n')
     await place.waitFor({ state: 'hidden' })
     await page.getByLabel('order_id').fill('A-1001')
     await page.frameLocator('iframe').getByText('Order A-1001').waitFor()
-    await page.getByRole('button', { name: 'Create flow' }).click()
-    await page.getByRole('heading', { name: 'Order confirmation' }).waitFor()
-    await page.getByText('Version 1').waitFor()
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await dialog.getByText('becomes active: API calls can send through it.').waitFor()
+    await dialog.getByRole('button', { name: 'Publish' }).click()
+    await page.getByText('Version 1', { exact: true }).waitFor()
+    await page.getByText('Active', { exact: true }).waitFor()
     expect(tab.problems).toEqual([])
   },
 )
@@ -55,8 +62,17 @@ test('the preview has a desktop and a phone layout, runs no scripts and shows th
   await segment(page, 'Preview as', 'Phone').click()
   expect((await page.locator('iframe').boundingBox())?.width).toBe(375)
   await segment(page, 'Preview as', 'Desktop').click()
-  await write(page, '<style>@media (max-width: 600px) { b { display: none } }</style><p><b>Wide layout</b></p>')
+  await write(
+    page,
+    '<style>@media (max-width: 600px) { b { display: none } } i { display: none } @media (prefers-color-scheme: dark) { i { display: inline } }</style><p><b>Wide layout</b> <i>dark</i></p>',
+  )
   await page.frameLocator('iframe').getByText('Wide layout').waitFor()
+  expect(
+    await page.locator('iframe').evaluate((frame) => (frame as unknown as { offsetWidth: number }).offsetWidth),
+  ).toBe(640)
+  expect(await page.frameLocator('iframe').getByText('dark', { exact: true }).isVisible()).toBe(false)
+  await page.getByText('Dark mode', { exact: true }).click()
+  await page.frameLocator('iframe').getByText('dark', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Open in full window' }).click()
   const large = page.getByRole('dialog').frameLocator('iframe')
   await large.getByText('Wide layout').waitFor()
@@ -80,8 +96,8 @@ test('the preview warns about a link without a scheme, and the flow can still be
     .getByRole('region', { name: 'Preview' })
     .getByText('The link "example.com/x" does not start with https://')
   await warning.waitFor()
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Version 2', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('Unpublished changes', { exact: true }).waitFor()
   await page.getByLabel('link', { exact: true }).fill('https://example.com/x')
   await warning.waitFor({ state: 'hidden' })
 })
@@ -102,28 +118,6 @@ test('the help lists variables and filters, and closing it returns the focus to 
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'hidden' })
   expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true)
-})
-
-test('each save creates a version that can be compared with the previous one and restored', async () => {
-  await using service = await startService()
-  const account = await registerOwner(service)
-  const id = await createFlow(service, account)
-  await using tab = await openTab(browser, service, { account })
-  const { page } = tab
-
-  await page.goto(`flows/${id}`)
-  await page.getByLabel('Subject').fill('Your order is here')
-  await write(page, '<p>Good bye</p>')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Version 2', { exact: true }).waitFor()
-
-  await page.getByRole('link', { name: 'Versions' }).click()
-  await page.locator('del').getByText('Your order').waitFor()
-  await page.getByRole('textbox', { name: 'Changes' }).getByText('Good bye').waitFor()
-  await page.getByRole('button', { name: 'Restore version 1' }).click()
-  await page.getByText('Version 3', { exact: true }).waitFor()
-  const flow = await service.manage(account.session, 'GET', `/organization/flows/${id}`)
-  expect(flow.body.data).toMatchObject({ subject: 'Your order', html: '<p>Hello {{ name }}</p>', version: 3 })
 })
 
 test('leaving the editor with unsaved changes asks for confirmation', async () => {

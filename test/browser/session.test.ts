@@ -161,8 +161,8 @@ test('after a sign-out in another tab, signing in again keeps unsaved changes', 
   await renewal.getByRole('button', { name: 'Continue' }).click()
   await renewal.waitFor({ state: 'hidden' })
   expect(await page.getByLabel('Subject').inputValue()).toBe('Half a thou')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Version 2', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('Unpublished changes', { exact: true }).waitFor()
   expect(tab.problems).toEqual([])
 })
 

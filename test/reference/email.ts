@@ -57,6 +57,15 @@ async function recordFlows(recorder: Recorder): Promise<string> {
     params: { id },
     body: { contact_email: 'ada@example.com', context: { order_id: 1042 } },
   })
+  await recorder.record('saveFlowDraft', {
+    params: { id },
+    body: { subject: 'On its way: {{ order_id }}', base_revision: 0 },
+  })
+  await recorder.record('getFlowDraft', { params: { id } })
+  await recorder.record('publishFlow', { params: { id }, body: { base_revision: 1 } })
+  await recorder.app.manage('PUT', `/organization/flows/${id}/draft`, { subject: 'Shipped' })
+  await recorder.record('discardFlowDraft', { params: { id } })
+  await recorder.record('duplicateFlow', { params: { id }, body: { name: 'Order delivered' } })
   const old = await recorder.app.manage('POST', '/organization/flows', { ...orderFlow, name: 'Old template' })
   await recorder.record('deleteFlow', { params: { id: old.body.data.id } })
   return id

@@ -716,6 +716,53 @@ export class WaxwingManagement {
   }
 
   /**
+   * Get the draft of a flow.
+   *
+   * Responds with 404 if the flow has no unpublished changes.
+   */
+  getFlowDraft(id: string, options?: RequestOptions): Promise<Data<'getFlowDraft'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/draft`, options })
+  }
+
+  /**
+   * Save the draft of a flow.
+   *
+   * Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if
+   * there is no draft. The template may be invalid; it is checked when the draft is published.
+   */
+  saveFlowDraft(id: string, body: Body<'saveFlowDraft'>, options?: RequestOptions): Promise<Data<'saveFlowDraft'>> {
+    return this.#caller.call({ method: 'PUT', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/draft`, body, options })
+  }
+
+  /**
+   * Discard the draft of a flow.
+   *
+   * The published version stays. A flow that was never published has nothing else, so delete it instead.
+   */
+  discardFlowDraft(id: string, options?: RequestOptions): Promise<Data<'discardFlowDraft'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/draft`, options })
+  }
+
+  /**
+   * Publish the draft of a flow.
+   *
+   * Creates a version, which emails are sent with from now on, and activates a flow that was never published.
+   */
+  publishFlow(id: string, body: Body<'publishFlow'>, options?: RequestOptions): Promise<Data<'publishFlow'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/publish`, body, options })
+  }
+
+  /**
+   * Duplicate a flow.
+   *
+   * Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is
+   * published.
+   */
+  duplicateFlow(id: string, body: Body<'duplicateFlow'>, options?: RequestOptions): Promise<Data<'duplicateFlow'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/duplicate`, body, options })
+  }
+
+  /**
    * List flow versions.
    *
    * Newest first.
@@ -753,9 +800,18 @@ export class WaxwingManagement {
   }
 
   /**
+   * Send an email to one contact.
+   *
+   * Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.
+   */
+  sendFlow(id: string, body: Body<'sendFlow'>, options?: RequestOptions): Promise<Data<'sendFlow'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/send`, body, options })
+  }
+
+  /**
    * Send a test email.
    *
-   * Sends the email of the flow to one address, also if the flow is paused.
+   * Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.
    */
   sendTestEmail(id: string, body: Body<'sendTestEmail'>, options?: RequestOptions): Promise<Data<'sendTestEmail'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/test`, body, options })

@@ -1758,6 +1758,110 @@ export interface paths {
         patch: operations["updateFlow"];
         trace?: never;
     };
+    "/api/v1/organization/flows/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the draft of a flow
+         * @description Responds with 404 if the flow has no unpublished changes.
+         *
+         *     Sends use the published version. The `ETag` of the response works with `If-Match`.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
+         */
+        get: operations["getFlowDraft"];
+        /**
+         * Save the draft of a flow
+         * @description Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published.
+         *
+         *     If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The draft was changed since `base_revision`, or a version was published since `base_version`.
+         *     - **422** `sender_not_verified`: `from_email` is not in a verified domain.
+         *     - **412** `precondition_failed`: The draft was changed since you read it.
+         */
+        put: operations["saveFlowDraft"];
+        post?: never;
+        /**
+         * Discard the draft of a flow
+         * @description The published version stays. A flow that was never published has nothing else, so delete it instead.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The flow was never published.
+         *     - **412** `precondition_failed`: The draft was changed since you read it.
+         */
+        delete: operations["discardFlowDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/flows/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the draft of a flow
+         * @description Creates a version, which emails are sent with from now on, and activates a flow that was never published.
+         *
+         *     Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it.
+         *     - **422** `validation_failed`: The template has an error; `error.fields` has its line and column.
+         *     - **422** `sender_not_verified`: `from_email` is not in a verified domain.
+         *     - **412** `precondition_failed`: The draft was changed since you read it.
+         */
+        post: operations["publishFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/flows/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a flow
+         * @description Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published.
+         *
+         *     The copy has the status `draft` and starts with version 0.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
+         */
+        post: operations["duplicateFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/flows/{id}/versions": {
         parameters: {
             query?: never;
@@ -1854,6 +1958,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/flows/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an email to one contact
+         * @description Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.
+         *
+         *     For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     **Errors**
+         *
+         *     - **409** `flow_not_active`: The flow is paused or archived.
+         *     - **422** `missing_variables`: The template needs variables that neither `context` nor the contact provides.
+         *     - **422** `sender_not_verified`: The sender of the flow is not in a verified domain.
+         *     - **429** `rate_limited`: The user exceeds the rate limit, or a new organization exceeds its daily number of messages.
+         */
+        post: operations["sendFlow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/flows/{id}/test": {
         parameters: {
             query?: never;
@@ -1865,14 +2000,15 @@ export interface paths {
         put?: never;
         /**
          * Send a test email
-         * @description Sends the email of the flow to one address, also if the flow is paused.
+         * @description Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.
          *
-         *     The message is marked `is_test` and does not count in metrics. Suppressed addresses receive no test email either.
+         *     A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.
          *
          *     **Permission**: any member of the organization.
          *
          *     **Errors**
          *
+         *     - **409** `conflict`: `draft` is true, but the flow has no unpublished changes.
          *     - **422** `missing_variables`: The template needs variables that neither `context` nor the contact provides.
          *     - **422** `sender_not_verified`: The sender of the flow is not in a verified domain.
          *     - **429** `rate_limited`: The user exceeds the rate limit, or a new organization exceeds its daily number of messages.
@@ -10327,7 +10463,7 @@ export interface operations {
     listFlows: {
         parameters: {
             query?: {
-                status?: "active" | "paused" | "archived";
+                status?: "active" | "paused" | "archived" | "draft";
                 /** @example Order */
                 query?: string;
                 /** @description `next_cursor` of the previous page. */
@@ -10360,6 +10496,7 @@ export interface operations {
                      *           "status": "active",
                      *           "subject": "Your order {{ order_id }} is on its way",
                      *           "version": 2,
+                     *           "draft": null,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "updated_at": "2026-03-02T09:41:12.000Z",
                      *           "stats_30d": {
@@ -10385,9 +10522,19 @@ export interface operations {
                             /** @enum {string} */
                             kind: "transactional" | "marketing";
                             /** @enum {string} */
-                            status: "active" | "paused" | "archived";
+                            status: "active" | "paused" | "archived" | "draft";
                             subject: string;
+                            /** @description The published version; 0 if the flow was never published. */
                             version: number;
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -10433,8 +10580,6 @@ export interface operations {
                     name: string;
                     /** @enum {string} */
                     kind: "transactional" | "marketing";
-                    /** @enum {string} */
-                    status?: "active" | "paused" | "archived";
                     subject: string;
                     html: string;
                     /** @enum {string} */
@@ -10443,6 +10588,10 @@ export interface operations {
                     from_name?: string | null;
                     from_email?: string | null;
                     reply_to?: string | null;
+                    /** @enum {string} */
+                    status?: "active" | "paused" | "archived";
+                    /** @description True: creates a flow that is not published yet. Nothing is sent through it, and its template may be invalid, until it is published. */
+                    draft?: boolean;
                 };
             };
         };
@@ -10481,6 +10630,7 @@ export interface operations {
                      *             "has_default": true
                      *           }
                      *         ],
+                     *         "draft": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z"
                      *       }
@@ -10498,7 +10648,8 @@ export interface operations {
                             /** @enum {string} */
                             kind: "transactional" | "marketing";
                             /** @enum {string} */
-                            status: "active" | "paused" | "archived";
+                            status: "active" | "paused" | "archived" | "draft";
+                            /** @description The published version; 0 if the flow was never published. */
                             version: number;
                             subject: string;
                             html: string;
@@ -10512,6 +10663,15 @@ export interface operations {
                                 name: string;
                                 has_default: boolean;
                             }[];
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -10607,6 +10767,7 @@ export interface operations {
                      *             "has_default": true
                      *           }
                      *         ],
+                     *         "draft": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z"
                      *       }
@@ -10624,7 +10785,8 @@ export interface operations {
                             /** @enum {string} */
                             kind: "transactional" | "marketing";
                             /** @enum {string} */
-                            status: "active" | "paused" | "archived";
+                            status: "active" | "paused" | "archived" | "draft";
+                            /** @description The published version; 0 if the flow was never published. */
                             version: number;
                             subject: string;
                             html: string;
@@ -10638,6 +10800,15 @@ export interface operations {
                                 name: string;
                                 has_default: boolean;
                             }[];
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -10723,8 +10894,6 @@ export interface operations {
                     name?: string;
                     /** @enum {string} */
                     kind?: "transactional" | "marketing";
-                    /** @enum {string} */
-                    status?: "active" | "paused" | "archived";
                     subject?: string;
                     html?: string;
                     /** @enum {string} */
@@ -10733,6 +10902,8 @@ export interface operations {
                     from_name?: string | null;
                     from_email?: string | null;
                     reply_to?: string | null;
+                    /** @enum {string} */
+                    status?: "active" | "paused" | "archived";
                     /** @description The version that the change is based on. If there is a newer one, the response is 409 `conflict` and nothing changes. */
                     base_version?: number;
                 };
@@ -10775,6 +10946,7 @@ export interface operations {
                      *             "has_default": true
                      *           }
                      *         ],
+                     *         "draft": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z"
                      *       }
@@ -10792,7 +10964,8 @@ export interface operations {
                             /** @enum {string} */
                             kind: "transactional" | "marketing";
                             /** @enum {string} */
-                            status: "active" | "paused" | "archived";
+                            status: "active" | "paused" | "archived" | "draft";
+                            /** @description The published version; 0 if the flow was never published. */
                             version: number;
                             subject: string;
                             html: string;
@@ -10806,6 +10979,15 @@ export interface operations {
                                 name: string;
                                 has_default: boolean;
                             }[];
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -10860,6 +11042,562 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFlowDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "revision": 1,
+                     *         "base_version": 2,
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "updated_by": "owner@acme.example",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "subject": "On its way: {{ order_id }}",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            flow_id: string;
+                            /** @description Increases with every change of the draft. */
+                            revision: number;
+                            /** @description The published version that the draft is based on; 0 if there was none. */
+                            base_version: number;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** @description The email address of the user. */
+                            updated_by: string | null;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    saveFlowDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "On its way: {{ order_id }}",
+                 *       "base_revision": 0
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    /** @enum {string} */
+                    kind?: "transactional" | "marketing";
+                    subject?: string;
+                    html?: string;
+                    /** @enum {string} */
+                    html_format?: "html" | "mjml";
+                    text?: string | null;
+                    from_name?: string | null;
+                    from_email?: string | null;
+                    reply_to?: string | null;
+                    /** @description The published version that the draft is based on, 0 if there is none. If there is a newer one, the response is 409 `conflict` and nothing changes. */
+                    base_version?: number;
+                    /** @description The revision of the draft that the change is based on, 0 if there was none. If the draft was changed since, the response is 409 `conflict` and nothing changes. */
+                    base_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "revision": 1,
+                     *         "base_version": 2,
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "updated_by": "owner@acme.example",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "subject": "On its way: {{ order_id }}",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            flow_id: string;
+                            /** @description Increases with every change of the draft. */
+                            revision: number;
+                            /** @description The published version that the draft is based on; 0 if there was none. */
+                            base_version: number;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** @description The email address of the user. */
+                            updated_by: string | null;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The draft was changed since `base_revision`, or a version was published since `base_version`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The draft was changed since you read it. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `sender_not_verified`: `from_email` is not in a verified domain. `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    discardFlowDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Draft discarded",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The flow was never published. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The draft was changed since you read it. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    publishFlow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "base_revision": 1
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The published version that the draft replaces. Required if it is newer than the one that the draft is based on. */
+                    base_version?: number;
+                    /** @description The revision of the draft that the change is based on, 0 if there was none. If the draft was changed since, the response is 409 `conflict` and nothing changes. */
+                    base_revision?: number;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Published",
+                     *       "data": {
+                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "status": "active",
+                     *         "version": 3,
+                     *         "subject": "On its way: {{ order_id }}",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ],
+                     *         "draft": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived" | "draft";
+                            /** @description The published version; 0 if the flow was never published. */
+                            version: number;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The draft was changed since you read it. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The template has an error; `error.fields` has its line and column. `sender_not_verified`: `from_email` is not in a verified domain. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    duplicateFlow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Order delivered"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Default: “Copy of …”. */
+                    name?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "name": "Order delivered",
+                     *         "kind": "transactional",
+                     *         "status": "draft",
+                     *         "version": 0,
+                     *         "subject": "On its way: {{ order_id }}",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [],
+                     *         "draft": {
+                     *           "revision": 1,
+                     *           "base_version": 0,
+                     *           "updated_at": "2026-03-02T09:41:12.000Z"
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived" | "draft";
+                            /** @description The published version; 0 if the flow was never published. */
+                            version: number;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            /** @description The unpublished changes; null if there are none. */
+                            draft: {
+                                /** @description Increases with every change of the draft. */
+                                revision: number;
+                                /** @description The published version that the draft is based on; 0 if there was none. */
+                                base_version: number;
+                                /** Format: date-time */
+                                updated_at: string;
+                            } | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11230,7 +11968,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    sendTestEmail: {
+    sendFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -11244,14 +11982,14 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "to": "owner@acme.example",
+                 *       "contact_email": "ada@example.com",
                  *       "context": {
                  *         "order_id": 1042
                  *       }
                  *     }
                  */
                 "application/json": {
-                    to: string;
+                    contact_email: string;
                     context?: {
                         [key: string]: unknown;
                     } | null;
@@ -11271,13 +12009,13 @@ export interface operations {
                      * @example {
                      *       "code": 200,
                      *       "status": "success",
-                     *       "message": "OK",
+                     *       "message": "Email queued",
                      *       "data": {
                      *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "contact_email": "owner@acme.example",
-                     *         "contact_created": true,
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "contact_email": "ada@example.com",
+                     *         "contact_created": false,
                      *         "status": "queued",
                      *         "reason": null,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
@@ -11317,6 +12055,184 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description `flow_not_active`: The flow is paused or archived. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `missing_variables`: The template needs variables that neither `context` nor the contact provides. `sender_not_verified`: The sender of the flow is not in a verified domain. `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: The user exceeds the rate limit, or a new organization exceeds its daily number of messages. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendTestEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": [
+                 *         "owner@acme.example",
+                 *         "eve@acme.example"
+                 *       ],
+                 *       "context": {
+                 *         "order_id": 1042
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An address, or 1 to 10 addresses. */
+                    to: string | string[];
+                    context?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    send_at?: string | null;
+                    /** @description True: sends the unpublished changes, as is always the case for a flow that was never published. */
+                    draft?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "contact_id": null,
+                     *         "contact_email": "owner@acme.example",
+                     *         "contact_created": false,
+                     *         "status": "queued",
+                     *         "reason": null,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "send_at": null,
+                     *         "warnings": [],
+                     *         "emails": [
+                     *           {
+                     *             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "contact_id": null,
+                     *             "contact_email": "owner@acme.example",
+                     *             "contact_created": false,
+                     *             "status": "queued",
+                     *             "reason": null,
+                     *             "queued_at": "2026-03-02T10:15:00.120Z",
+                     *             "send_at": null,
+                     *             "warnings": []
+                     *           },
+                     *           {
+                     *             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "contact_id": null,
+                     *             "contact_email": "eve@acme.example",
+                     *             "contact_created": false,
+                     *             "status": "queued",
+                     *             "reason": null,
+                     *             "queued_at": "2026-03-02T10:15:00.120Z",
+                     *             "send_at": null,
+                     *             "warnings": []
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            flow_id: string;
+                            /** @description Null if the address belongs to no contact. */
+                            contact_id: string | null;
+                            contact_email: string;
+                            /** @description Always false. */
+                            contact_created: boolean;
+                            /** @enum {string} */
+                            status: "queued" | "scheduled" | "suppressed";
+                            reason: string | null;
+                            /** Format: date-time */
+                            queued_at: string;
+                            /** Format: date-time */
+                            send_at: string | null;
+                            warnings: string[];
+                            /** @description One for each address. The other fields are those of the first. */
+                            emails: {
+                                message_id: string;
+                                flow_id: string;
+                                /** @description Null if the address belongs to no contact. */
+                                contact_id: string | null;
+                                contact_email: string;
+                                /** @description Always false. */
+                                contact_created: boolean;
+                                /** @enum {string} */
+                                status: "queued" | "scheduled" | "suppressed";
+                                reason: string | null;
+                                /** Format: date-time */
+                                queued_at: string;
+                                /** Format: date-time */
+                                send_at: string | null;
+                                warnings: string[];
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: `draft` is true, but the flow has no unpublished changes. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `missing_variables`: The template needs variables that neither `context` nor the contact provides. `sender_not_verified`: The sender of the flow is not in a verified domain. `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
@@ -11381,7 +12297,7 @@ export interface operations {
                      *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *             "email": "ada@example.com"
                      *           },
-                     *           "subject": "Your order 1042 is on its way",
+                     *           "subject": "On its way: 1042",
                      *           "status": "sent",
                      *           "reason": null,
                      *           "is_test": false,
@@ -11420,6 +12336,33 @@ export interface operations {
                      *               }
                      *             }
                      *           ]
+                     *         },
+                     *         {
+                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "flow_name": "Order shipped",
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "email": "ada@example.com"
+                     *           },
+                     *           "subject": "Your order 1042 is on its way",
+                     *           "status": "sent",
+                     *           "reason": null,
+                     *           "is_test": false,
+                     *           "queued_at": "2026-03-02T10:15:00.120Z",
+                     *           "sent_at": "2026-03-02T10:15:00.480Z",
+                     *           "send_at": null,
+                     *           "waiting": null,
+                     *           "events": [
+                     *             {
+                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *               "event_name": "emailSent",
+                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *               "machine": false,
+                     *               "machine_reason": null,
+                     *               "data": {}
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -11436,13 +12379,15 @@ export interface operations {
                             flow_id: string;
                             flow_name: string | null;
                             contact: {
-                                id: string;
+                                /** @description Null for a test email to an address without a contact. */
+                                id: string | null;
                                 email: string;
                             };
                             subject: string;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                             reason: string | null;
+                            /** @description Test emails count in no metrics and have no events. */
                             is_test: boolean;
                             /** Format: date-time */
                             queued_at: string;
@@ -11547,7 +12492,7 @@ export interface operations {
                      *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "email": "ada@example.com"
                      *         },
-                     *         "subject": "Your order 1042 is on its way",
+                     *         "subject": "On its way: 1042",
                      *         "status": "sent",
                      *         "reason": null,
                      *         "is_test": false,
@@ -11586,7 +12531,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
-                     *         "flow_version": 2,
+                     *         "flow_version": 3,
                      *         "from": "Acme Shop <hello@acme.example>",
                      *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
                      *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
@@ -11611,13 +12556,15 @@ export interface operations {
                             flow_id: string;
                             flow_name: string | null;
                             contact: {
-                                id: string;
+                                /** @description Null for a test email to an address without a contact. */
+                                id: string | null;
                                 email: string;
                             };
                             subject: string;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                             reason: string | null;
+                            /** @description Test emails count in no metrics and have no events. */
                             is_test: boolean;
                             /** Format: date-time */
                             queued_at: string;
@@ -11678,7 +12625,8 @@ export interface operations {
                                     [key: string]: unknown;
                                 };
                             }[];
-                            flow_version: number;
+                            /** @description Null for the test of a draft. */
+                            flow_version: number | null;
                             from: string;
                             /** @description Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click. */
                             html: string | null;
@@ -11727,7 +12675,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0006 */
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0008 */
                 id: string;
             };
             cookie?: never;
@@ -11746,14 +12694,14 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Email cancelled",
                      *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0008",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "flow_name": "Order shipped",
                      *         "contact": {
                      *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "email": "ada@example.com"
                      *         },
-                     *         "subject": "Your order 1042 is on its way",
+                     *         "subject": "On its way: 1042",
                      *         "status": "cancelled",
                      *         "reason": null,
                      *         "is_test": false,
@@ -11776,13 +12724,15 @@ export interface operations {
                             flow_id: string;
                             flow_name: string | null;
                             contact: {
-                                id: string;
+                                /** @description Null for a test email to an address without a contact. */
+                                id: string | null;
                                 email: string;
                             };
                             subject: string;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                             reason: string | null;
+                            /** @description Test emails count in no metrics and have no events. */
                             is_test: boolean;
                             /** Format: date-time */
                             queued_at: string;
@@ -11901,7 +12851,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Email queued",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "contact_email": "ada@example.com",
@@ -13224,18 +14174,17 @@ export interface operations {
                         data: {
                             message_id: string;
                             flow_id: string;
-                            contact_id: string;
+                            /** @description Null if the address belongs to no contact. */
+                            contact_id: string | null;
                             contact_email: string;
+                            /** @description Always false. */
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
                             reason: string | null;
                             /** Format: date-time */
                             queued_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Null if the email is sent at once.
-                             */
+                            /** Format: date-time */
                             send_at: string | null;
                             warnings: string[];
                         };
@@ -14313,7 +15262,7 @@ export interface operations {
                      *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "from": "hello@acme.example",
                      *           "to": "ada@example.com",
-                     *           "subject": "Your order 1042 is on its way",
+                     *           "subject": "On its way: 1042",
                      *           "received_at": "2026-03-02T10:15:00.480Z",
                      *           "size_bytes": 1874
                      *         }
@@ -14421,7 +15370,7 @@ export interface operations {
                      *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "from": "hello@acme.example",
                      *         "to": "ada@example.com",
-                     *         "subject": "Your order 1042 is on its way",
+                     *         "subject": "On its way: 1042",
                      *         "received_at": "2026-03-02T10:15:00.480Z",
                      *         "size_bytes": 1874,
                      *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://mail.example.com/t/c/…\">Track it</a>.</p>…",
@@ -14437,7 +15386,7 @@ export interface operations {
                      *           },
                      *           {
                      *             "name": "Subject",
-                     *             "value": "Your order 1042 is on its way"
+                     *             "value": "On its way: 1042"
                      *           }
                      *         ],
                      *         "truncated": false,
@@ -14936,7 +15885,7 @@ export interface operations {
                      *         "occurred_at": "2026-03-02T10:15:00.480Z",
                      *         "machine": false,
                      *         "machine_reason": null,
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "flow_name": "Order shipped",
                      *         "contact": {
@@ -15714,18 +16663,9 @@ export interface operations {
                      *         "domains": [
                      *           {
                      *             "domain": "example.com",
-                     *             "sent": 2,
+                     *             "sent": 3,
                      *             "opens_unique": 1,
                      *             "clicks_unique": 1,
-                     *             "hard_bounces": 0,
-                     *             "soft_bounces": 0,
-                     *             "complaints": 0
-                     *           },
-                     *           {
-                     *             "domain": "acme.example",
-                     *             "sent": 1,
-                     *             "opens_unique": 0,
-                     *             "clicks_unique": 0,
                      *             "hard_bounces": 0,
                      *             "soft_bounces": 0,
                      *             "complaints": 0
@@ -15734,10 +16674,20 @@ export interface operations {
                      *         "bounce_reasons": [],
                      *         "versions": [
                      *           {
-                     *             "version": 2,
-                     *             "sent": 3,
+                     *             "version": 3,
+                     *             "sent": 2,
                      *             "opens_unique": 1,
                      *             "clicks_unique": 1,
+                     *             "hard_bounces": 0,
+                     *             "soft_bounces": 0,
+                     *             "complaints": 0,
+                     *             "unsubscribes": 0
+                     *           },
+                     *           {
+                     *             "version": 2,
+                     *             "sent": 1,
+                     *             "opens_unique": 0,
+                     *             "clicks_unique": 0,
                      *             "hard_bounces": 0,
                      *             "soft_bounces": 0,
                      *             "complaints": 0,
@@ -17017,7 +17967,7 @@ export interface operations {
                      *         {
                      *           "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *           "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
                      *           "event_name": "contactUnsubscribe",
                      *           "is_test": false,
                      *           "status": "failed",
@@ -17095,7 +18045,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "event_name": "contactUnsubscribe",
                      *         "is_test": false,
                      *         "status": "failed",
@@ -17104,7 +18054,7 @@ export interface operations {
                      *         "reason": "answered 410, which is final",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "delivered_at": null,
-                     *         "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0005\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
+                     *         "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0006\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
                      *         "attempts": [
                      *           {
                      *             "number": 1,

@@ -325,7 +325,7 @@ export const examples: Examples = {
             "occurred_at": "2026-03-02T10:15:00.480Z",
             "machine": false,
             "machine_reason": null,
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "flow_name": "Order shipped",
             "contact": {

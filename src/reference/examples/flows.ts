@@ -25,6 +25,7 @@ export const examples: Examples = {
               "status": "active",
               "subject": "Your order {{ order_id }} is on its way",
               "version": 2,
+              "draft": null,
               "created_at": "2026-03-02T09:30:00.000Z",
               "updated_at": "2026-03-02T09:41:12.000Z",
               "stats_30d": {
@@ -82,6 +83,7 @@ export const examples: Examples = {
                 "has_default": true
               }
             ],
+            "draft": null,
             "created_at": "2026-03-02T09:30:00.000Z",
             "updated_at": "2026-03-02T09:41:12.000Z"
           }
@@ -161,6 +163,7 @@ export const examples: Examples = {
                 "has_default": true
               }
             ],
+            "draft": null,
             "created_at": "2026-03-02T09:30:00.000Z",
             "updated_at": "2026-03-02T09:41:12.000Z"
           }
@@ -210,6 +213,7 @@ export const examples: Examples = {
                 "has_default": true
               }
             ],
+            "draft": null,
             "created_at": "2026-03-02T09:30:00.000Z",
             "updated_at": "2026-03-02T09:41:12.000Z"
           }
@@ -260,6 +264,193 @@ export const examples: Examples = {
           "status": "success",
           "message": "Flow deleted",
           "data": null
+        }
+      }
+    }
+  ],
+  "getFlowDraft": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/draft",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "revision": 1,
+            "base_version": 2,
+            "updated_at": "2026-03-02T09:41:12.000Z",
+            "updated_by": "owner@acme.example",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "subject": "On its way: {{ order_id }}",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null
+          }
+        }
+      }
+    }
+  ],
+  "saveFlowDraft": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/draft",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "subject": "On its way: {{ order_id }}",
+          "base_revision": 0
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "revision": 1,
+            "base_version": 2,
+            "updated_at": "2026-03-02T09:41:12.000Z",
+            "updated_by": "owner@acme.example",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "subject": "On its way: {{ order_id }}",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null
+          }
+        }
+      }
+    }
+  ],
+  "discardFlowDraft": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/draft",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Draft discarded",
+          "data": null
+        }
+      }
+    }
+  ],
+  "publishFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/publish",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "base_revision": 1
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Published",
+          "data": {
+            "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "status": "active",
+            "version": 3,
+            "subject": "On its way: {{ order_id }}",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ],
+            "draft": null,
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "duplicateFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/duplicate",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "name": "Order delivered"
+        }
+      },
+      "response": {
+        "status": 201,
+        "body": {
+          "code": 201,
+          "status": "success",
+          "message": "Created",
+          "data": {
+            "id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "name": "Order delivered",
+            "kind": "transactional",
+            "status": "draft",
+            "version": 0,
+            "subject": "On its way: {{ order_id }}",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [],
+            "draft": {
+              "revision": 1,
+              "base_version": 0,
+              "updated_at": "2026-03-02T09:41:12.000Z"
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
         }
       }
     }
@@ -444,7 +635,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email queued",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_email": "ada@example.com",
@@ -452,6 +643,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
@@ -483,7 +675,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": null,
             "contact_email": "owner@acme.example",
@@ -491,10 +683,11 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": [],
             "emails": [
               {
-                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
                 "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                 "contact_id": null,
                 "contact_email": "owner@acme.example",
@@ -502,10 +695,11 @@ export const examples: Examples = {
                 "status": "queued",
                 "reason": null,
                 "queued_at": "2026-03-02T10:15:00.120Z",
+                "send_at": null,
                 "warnings": []
               },
               {
-                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
                 "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                 "contact_id": null,
                 "contact_email": "eve@acme.example",
@@ -513,6 +707,7 @@ export const examples: Examples = {
                 "status": "queued",
                 "reason": null,
                 "queued_at": "2026-03-02T10:15:00.120Z",
+                "send_at": null,
                 "warnings": []
               }
             ]
@@ -719,10 +914,20 @@ export const examples: Examples = {
             "bounce_reasons": [],
             "versions": [
               {
-                "version": 2,
-                "sent": 3,
+                "version": 3,
+                "sent": 2,
                 "opens_unique": 1,
                 "clicks_unique": 1,
+                "hard_bounces": 0,
+                "soft_bounces": 0,
+                "complaints": 0,
+                "unsubscribes": 0
+              },
+              {
+                "version": 2,
+                "sent": 1,
+                "opens_unique": 0,
+                "clicks_unique": 0,
                 "hard_bounces": 0,
                 "soft_bounces": 0,
                 "complaints": 0,

@@ -23,7 +23,7 @@ export const examples: Examples = {
               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
               "from": "hello@acme.example",
               "to": "ada@example.com",
-              "subject": "Your order 1042 is on its way",
+              "subject": "On its way: 1042",
               "received_at": "2026-03-02T10:15:00.480Z",
               "size_bytes": 1874
             }
@@ -72,7 +72,7 @@ export const examples: Examples = {
             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "from": "hello@acme.example",
             "to": "ada@example.com",
-            "subject": "Your order 1042 is on its way",
+            "subject": "On its way: 1042",
             "received_at": "2026-03-02T10:15:00.480Z",
             "size_bytes": 1874,
             "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://mail.example.com/t/c/…\">Track it</a>.</p>…",
@@ -88,7 +88,7 @@ export const examples: Examples = {
               },
               {
                 "name": "Subject",
-                "value": "Your order 1042 is on its way"
+                "value": "On its way: 1042"
               }
             ],
             "truncated": false,

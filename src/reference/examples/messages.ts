@@ -27,7 +27,7 @@ export const examples: Examples = {
                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                 "email": "ada@example.com"
               },
-              "subject": "Your order 1042 is on its way",
+              "subject": "On its way: 1042",
               "status": "sent",
               "reason": null,
               "is_test": false,
@@ -68,7 +68,7 @@ export const examples: Examples = {
               ]
             },
             {
-              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
               "flow_name": "Order shipped",
               "contact": {
@@ -81,6 +81,7 @@ export const examples: Examples = {
               "is_test": false,
               "queued_at": "2026-03-02T10:15:00.120Z",
               "sent_at": "2026-03-02T10:15:00.480Z",
+              "send_at": null,
               "waiting": null,
               "events": [
                 {
@@ -122,7 +123,7 @@ export const examples: Examples = {
               "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
               "email": "ada@example.com"
             },
-            "subject": "Your order 1042 is on its way",
+            "subject": "On its way: 1042",
             "status": "sent",
             "reason": null,
             "is_test": false,
@@ -161,7 +162,7 @@ export const examples: Examples = {
                 }
               }
             ],
-            "flow_version": 2,
+            "flow_version": 3,
             "from": "Acme Shop <hello@acme.example>",
             "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
             "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
@@ -181,9 +182,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0006",
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0008",
         "params": {
-          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0008"
         }
       },
       "response": {
@@ -193,14 +194,14 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email cancelled",
           "data": {
-            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0008",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "flow_name": "Order shipped",
             "contact": {
               "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
               "email": "ada@example.com"
             },
-            "subject": "Your order 1042 is on its way",
+            "subject": "On its way: 1042",
             "status": "cancelled",
             "reason": null,
             "is_test": false,
@@ -253,7 +254,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email queued",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_email": "ada@example.com",

@@ -83,6 +83,35 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
   previewFlow: {
     details: 'Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
   },
+  getFlowDraft: { details: 'Sends use the published version. The `ETag` of the response works with `If-Match`.' },
+  saveFlowDraft: {
+    details:
+      'If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.',
+    errors: {
+      conflict: 'The draft was changed since `base_revision`, or a version was published since `base_version`.',
+      sender_not_verified: '`from_email` is not in a verified domain.',
+      precondition_failed: 'The draft was changed since you read it.',
+    },
+  },
+  discardFlowDraft: {
+    details: 'The published version stays. A flow that was never published has nothing else, so delete it instead.',
+    errors: {
+      conflict: 'The flow was never published.',
+      precondition_failed: 'The draft was changed since you read it.',
+    },
+  },
+  publishFlow: {
+    details:
+      'Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.',
+    errors: {
+      conflict:
+        'There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it.',
+      validation_failed: 'The template has an error; `error.fields` has its line and column.',
+      sender_not_verified: '`from_email` is not in a verified domain.',
+      precondition_failed: 'The draft was changed since you read it.',
+    },
+  },
+  duplicateFlow: { details: 'The copy has the status `draft` and starts with version 0.' },
   sendFlow: {
     details: 'For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.',
     errors: {
@@ -96,6 +125,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
     details:
       'A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.',
     errors: {
+      conflict: '`draft` is true, but the flow has no unpublished changes.',
       missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
       sender_not_verified: 'The sender of the flow is not in a verified domain.',
       rate_limited: 'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',

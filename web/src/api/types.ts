@@ -70,6 +70,8 @@ export type Flow = Data<`${Org}/flows/{id}`, 'get'>
 export type FlowRow = Item<Data<`${Org}/flows`, 'get'>>
 export type FlowKind = Flow['kind']
 export type FlowStatus = Flow['status']
+export type SettableFlowStatus = Exclude<FlowStatus, 'draft'>
+export type FlowDraft = Data<`${Org}/flows/{id}/draft`, 'get'>
 export type Variable = Item<Flow['variables']>
 /** The fields of a flow that the user edits. */
 export type FlowText = Pick<

@@ -1,5 +1,5 @@
 import { baseUrl } from '../api/base.ts'
-import type { Flow, FlowText } from '../api/types.ts'
+import type { FlowText } from '../api/types.ts'
 
 const fields = [
   'name',
@@ -13,7 +13,7 @@ const fields = [
   'reply_to',
 ] as const satisfies (keyof FlowText)[]
 
-export const draftOf = (flow: Flow): FlowText =>
+export const draftOf = (flow: FlowText): FlowText =>
   Object.fromEntries(fields.map((field) => [field, flow[field]])) as unknown as FlowText
 
 const sameField = (field: keyof FlowText, a: FlowText, b: FlowText) => (a[field] ?? '') === (b[field] ?? '')

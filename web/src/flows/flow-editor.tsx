@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Box, Stack } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import type { FlowText, TemplateProblem } from '../api/types.ts'
@@ -36,7 +36,10 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, saveErro
       <Stack gap="md">
         <FlowFields draft={draft} setDraft={setDraft} error={saveError} problems={problems} subject={subject} />
         <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
-        <Problems problems={problems} mjml={mjml} onChoose={goToProblem} />
+        {/* On a wide screen, the problems are listed beside the editor, above the preview. */}
+        <Box hiddenFrom="md">
+          <Problems problems={problems} mjml={mjml} onChoose={goToProblem} />
+        </Box>
       </Stack>
       <Stack gap="md" className={classes.result}>
         <FlowPreview state={state} problems={problems} mjml={mjml} onChoose={goToProblem} />

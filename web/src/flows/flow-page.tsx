@@ -1,10 +1,10 @@
 import { Badge, Button } from '@mantine/core'
-import { IconDeviceFloppy, IconSend } from '@tabler/icons-react'
+import { IconDeviceFloppy, IconSend, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
-import type { Flow, FlowText } from '../api/types.ts'
+import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { NotFoundPage } from '../shell/status-pages.tsx'
 import { Page } from '../ui/page.tsx'
@@ -13,18 +13,20 @@ import { TabLinks } from '../ui/tab-links.tsx'
 import { FlowApiTab } from './flow-api-tab.tsx'
 import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
-import { FlowStatusBadge } from './flow-status.tsx'
+import { FlowStatusBadge, UnpublishedBadge } from './flow-status.tsx'
 import { FlowVersions } from './flow-versions.tsx'
-import { flowQuery } from './flows.api.ts'
+import { draftQuery, flowQuery } from './flows.api.ts'
 import { NewerVersion } from './newer-version.tsx'
+import { PublishDialog } from './publish-dialog.tsx'
 import { FlowResultsTab } from './results/flow-results-tab.tsx'
 import type { Sample } from './sample-data.ts'
 import { readSample, storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { TestDialog } from './test-dialog.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
-import { useFlowDraft } from './use-flow-draft.ts'
+import { baseOf, useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
+import { useSaveShortcut } from './use-save-shortcut.ts'
 
 const tabs = ['results', 'edit', 'versions', 'use']
 const back = { to: paths.flows, label: 'Flows' }
@@ -32,24 +34,43 @@ const back = { to: paths.flows, label: 'Flows' }
 export function FlowPage() {
   const { id = '', tab = 'edit' } = useParams()
   const flow = useQuery(flowQuery(id))
+  const draft = useQuery(draftQuery(id, flow.data?.draft?.revision ?? 0))
+  const stored = (flow.data?.draft && draft.data) ?? null
+  // Once open, the editor stays mounted while a newer draft is loaded, so that unsaved changes are kept.
+  const [openId, setOpenId] = useState<string>()
+  const isReady = flow.data !== undefined && (flow.data.draft === null || stored !== null)
+  if (isReady && openId !== id) setOpenId(id)
   if (!tabs.includes(tab)) return <NotFoundPage />
-  if (flow.data) return <FlowView key={flow.data.id} flow={flow.data} />
+  if (flow.data && (isReady || openId === id)) return <FlowView key={flow.data.id} flow={flow.data} stored={stored} />
   return (
     <Page title="Flow" back={back}>
-      <Load query={flow}>{() => null}</Load>
+      <Load query={flow}>{() => <Load query={draft}>{() => null}</Load>}</Load>
     </Page>
   )
 }
 
-/** Holds the draft above the tabs, so that looking at a version does not lose unsaved changes. */
-function FlowView({ flow }: { flow: Flow }) {
+/** Holds the text above the tabs, so that looking at a version does not lose unsaved changes. */
+function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
   const { tab = 'edit' } = useParams()
   const [testing, setTesting] = useState(false)
+  const [publishing, setPublishing] = useState(false)
   const [deleted, setDeleted] = useState(false)
-  const { base, draft, setDraft, dirty, newer, load, save, saving, saveError } = useFlowDraft(flow)
+  const { base, draft, setDraft, dirty, newer, load, save, saveNow, saving, saveError } = useFlowDraft(flow, stored)
   const shown = useSamplePreview(flow.id, draft)
+  const canSave = dirty && newer === undefined && !saving
+  useSaveShortcut(() => {
+    if (canSave) save(base)
+  })
   // Unmounts the unsaved-changes guard first: the flow no longer exists.
   if (deleted) return <Navigate to={paths.flows} replace />
+  const openPublish = async () => {
+    try {
+      if (dirty) await saveNow()
+      setPublishing(true)
+    } catch {
+      // The error is shown above the editor.
+    }
+  }
   return (
     <Page
       wide
@@ -57,9 +78,12 @@ function FlowView({ flow }: { flow: Flow }) {
       beside={
         <>
           <FlowStatusBadge status={flow.status} />
-          <Badge variant="default" tt="none">
-            Version {flow.version}
-          </Badge>
+          {flow.version > 0 && (
+            <Badge variant="default" tt="none">
+              Version {flow.version}
+            </Badge>
+          )}
+          <UnpublishedBadge flow={flow} />
         </>
       }
       back={back}
@@ -69,22 +93,35 @@ function FlowView({ flow }: { flow: Flow }) {
             Send test email
           </Button>
           <Button
+            variant="default"
             leftSection={<IconDeviceFloppy size={16} aria-hidden />}
             disabled={!dirty || newer !== undefined}
             loading={saving}
+            title="Ctrl+S"
             onClick={() => save(base)}
           >
-            Save
+            Save draft
           </Button>
-          <FlowMenu flow={flow} onDeleted={() => setDeleted(true)} />
+          <Button
+            leftSection={<IconUpload size={16} aria-hidden />}
+            disabled={(!dirty && !flow.draft) || newer !== undefined || saving}
+            onClick={() => void openPublish()}
+          >
+            Publish
+          </Button>
+          <FlowMenu
+            flow={flow}
+            onDeleted={() => setDeleted(true)}
+            onDiscarded={(published) => load(baseOf(published, null))}
+          />
         </>
       }
     >
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
-      {newer && <NewerVersion newer={newer} base={base} onLoad={() => load(newer)} onSave={() => save(newer)} />}
+      {newer && <NewerVersion newer={newer} onLoad={() => load(newer)} onSave={() => save(newer)} />}
       <ErrorLine>{formProblem(saveError, shownPaths)}</ErrorLine>
       {tab === 'results' && <FlowResultsTab flow={flow} />}
-      {tab === 'versions' && <FlowVersions flow={flow} dirty={dirty} onRestored={load} />}
+      {tab === 'versions' && <FlowVersions flow={flow} stored={stored} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
       {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
       <TestDialog
@@ -92,7 +129,14 @@ function FlowView({ flow }: { flow: Flow }) {
         onClose={() => setTesting(false)}
         flow={flow}
         context={shown.state.context}
-        dirty={dirty}
+        save={dirty ? saveNow : undefined}
+      />
+      <PublishDialog
+        opened={publishing}
+        onClose={() => setPublishing(false)}
+        flow={flow}
+        stored={stored}
+        problems={shown.state.preview.data?.problems ?? []}
       />
       <UnsavedGuard dirty={dirty} within={paths.flow(flow.id)} />
     </Page>

@@ -1,15 +1,16 @@
-import { ActionIcon, Anchor, Box, Group, Modal, Paper, SegmentedControl, Skeleton, Text, Title } from '@mantine/core'
+import { ActionIcon, Box, Group, Modal, Paper, SegmentedControl, Skeleton, Switch, Text, Title } from '@mantine/core'
 import { IconArrowsMaximize, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { TemplateProblem } from '../api/types.ts'
-import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
+import { EmailFrame, EmailText, hasDarkStyles } from '../ui/email-frame.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Failed } from '../ui/states.tsx'
-import { locationOf } from './problems.tsx'
+import { PreviewRecipient } from './preview-recipient.tsx'
+import { ProblemList } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
 
 /** Wider than the usual breakpoint of 600 px, so that the desktop layout is shown. */
-const desktopWidth = 680
+const desktopWidth = 640
 const phoneWidth = 375
 type PreviewMode = 'desktop' | 'phone' | 'text'
 
@@ -37,7 +38,8 @@ type Props = {
 }
 
 export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
-  const { preview } = state
+  const { preview, recipient, setRecipient } = state
+  const [dark, setDark] = useState(false)
   const [mode, setMode] = useState<PreviewMode>('desktop')
   const [large, setLarge] = useState(false)
   const [last, setLast] = useState<Email>()
@@ -73,23 +75,39 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
       </Group>
       {first && (
         <Notice tone="bad" title={last ? 'The preview is out of date' : 'No preview yet'}>
-          <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...first })}>
-            {locationOf(first, mjml)}
-          </Anchor>
-          : {first.problem}
+          <ProblemList problems={problems} mjml={mjml} onChoose={onChoose} />
         </Notice>
       )}
+      <PreviewRecipient recipient={recipient} setRecipient={setRecipient} />
       <Warnings warnings={preview.data?.warnings ?? []} />
       {preview.error && !preview.data ? (
         <Failed error={preview.error} retry={preview.refetch} retrying={preview.isFetching} />
       ) : last ? (
         <>
-          <Text size="xs" c="dimmed">
-            Subject
-          </Text>
-          <Text fw={600} mb="sm" className="break">
-            {last.subject}
-          </Text>
+          <Group justify="space-between" align="flex-start" wrap="nowrap" mb="sm">
+            <div>
+              <Text size="xs" c="dimmed">
+                Subject
+              </Text>
+              <Text fw={600} className="break">
+                {last.subject}
+              </Text>
+            </div>
+            {mode !== 'text' && (
+              <Switch
+                size="xs"
+                label="Dark mode"
+                checked={dark}
+                onChange={(event) => setDark(event.currentTarget.checked)}
+              />
+            )}
+          </Group>
+          {dark && mode !== 'text' && !hasDarkStyles(last.html) && (
+            <Text size="xs" c="dimmed" mb="xs">
+              This email has no dark styles. Some mail apps invert its colors, roughly as shown here; others leave it as
+              it is.
+            </Text>
+          )}
           {mode === 'text' ? (
             <EmailText text={last.text} />
           ) : (
@@ -98,6 +116,7 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
               title="Preview of the email"
               height="min(560px, 60vh)"
               layoutWidth={mode === 'phone' ? phoneWidth : desktopWidth}
+              scheme={dark ? 'dark' : 'light'}
             />
           )}
           <Modal

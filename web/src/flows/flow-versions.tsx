@@ -1,29 +1,20 @@
-import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow, FlowVersion, FlowVersionRow } from '../api/types.ts'
+import type { Flow, FlowDraft, FlowVersion, FlowVersionRow } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { changeFlow, flowQuery, versionQuery, versionsQuery } from './flows.api.ts'
-
-const DiffView = lazy(async () => ({ default: (await import('./diff-view.tsx')).DiffView }))
+import { FlowDifference } from './flow-difference.tsx'
+import { draftQuery, flowQuery, saveDraft, versionQuery, versionsQuery } from './flows.api.ts'
+import { type Base, baseOf, withDraft } from './use-flow-draft.ts'
 
 const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 
-type Props = { flow: Flow; dirty: boolean; onRestored: (flow: Flow) => void }
-
-const lines = {
-  subject: 'Subject',
-  html_format: 'Format',
-  from_name: 'From name',
-  from_email: 'From address',
-  reply_to: 'Reply-to',
-} as const satisfies Partial<Record<keyof FlowVersion, string>>
-const lineNames = Object.keys(lines) as (keyof typeof lines)[]
+type Props = { flow: Flow; stored: FlowDraft | null; dirty: boolean; onRestored: (base: Base) => void }
 
 /** Compares any two saved versions and restores an old one. */
 export function FlowVersions(props: Props) {
@@ -31,12 +22,16 @@ export function FlowVersions(props: Props) {
   return (
     <Section
       title="Versions"
-      description="Each save creates a version. Emails already queued keep the version they were queued with."
+      description="Publishing creates a version. Emails already queued keep the version they were queued with."
     >
       <Load
         query={versions}
         isEmpty={(list) => list.length < 2}
-        empty={<Empty title="Only one version so far">Save a change to compare versions here.</Empty>}
+        empty={
+          <Empty title={props.flow.version === 0 ? 'Not published yet' : 'Only one version so far'}>
+            Publish a change to compare versions here.
+          </Empty>
+        }
       >
         {(list) => <Compare {...props} versions={list} />}
       </Load>
@@ -58,7 +53,7 @@ function Compare({ versions, ...props }: Props & { versions: FlowVersionRow[] })
         {older.data && <Restore {...props} version={older.data} />}
       </Group>
       <Load query={older}>
-        {(from) => <Load query={newer}>{(to) => <Difference before={from} after={to} />}</Load>}
+        {(from) => <Load query={newer}>{(to) => <FlowDifference before={from} after={to} />}</Load>}
       </Load>
     </Stack>
   )
@@ -96,38 +91,14 @@ function VersionSelect({ label, versions, chosen, choose }: SelectProps) {
   )
 }
 
-function Difference({ before, after }: { before: FlowVersion; after: FlowVersion }) {
-  const changed = lineNames.filter((name) => before[name] !== after[name])
-  if (changed.length === 0 && before.html === after.html && before.text === after.text)
-    return <Empty title="No differences" />
-  return (
-    <Stack gap="xs">
-      {changed.map((name) => (
-        <Text key={name}>
-          {lines[name]} changed from {before[name] ? <del>{shown(before, name)}</del> : 'empty'} to{' '}
-          {after[name] ? <ins>{shown(after, name)}</ins> : 'empty'}
-        </Text>
-      ))}
-      <Suspense fallback={<Skeleton height={320} />}>
-        {before.html !== after.html && <DiffView before={before.html} after={after.html} label="Changes" />}
-        {before.text !== after.text && (
-          <DiffView before={before.text ?? ''} after={after.text ?? ''} label="Changes in the plain text" />
-        )}
-      </Suspense>
-    </Stack>
-  )
-}
-
-const shown = (version: FlowVersion, name: keyof typeof lines) =>
-  name === 'html_format' ? version.html_format.toUpperCase() : version[name]
-
-function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVersion }) {
+/** An old version becomes the draft, and is sent only after it was published. */
+function Restore({ flow, stored, dirty, version, onRestored }: Props & { version: FlowVersion }) {
   const [asking, setAsking] = useState(false)
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const restore = useMutation({
     mutationFn: () =>
-      changeFlow(flow.id, {
+      saveDraft(flow.id, {
         subject: version.subject,
         html: version.html,
         html_format: version.html_format,
@@ -136,14 +107,16 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
         from_email: version.from_email,
         reply_to: version.reply_to,
         base_version: flow.version,
+        base_revision: stored?.revision ?? 0,
       }),
     onSuccess: async (saved) => {
-      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
-      onRestored(saved)
-      toast(`Restored version ${version.version} as version ${saved.version}.`)
-      await invalidate(keys.flowVersions(flow.id))
+      queries.setQueryData(draftQuery(flow.id, saved.revision).queryKey, saved)
+      queries.setQueryData(flowQuery(flow.id).queryKey, (now) => now && withDraft(now, saved))
+      onRestored(baseOf(flow, saved))
+      toast(`Version ${version.version} is now the draft. Publish it to send it.`)
+      await invalidate(keys.flowLists)
     },
-    // The flow may have a newer version, which is shown before the user tries again.
+    // The flow may have a newer version or draft, which is shown before the user tries again.
     onError: () => invalidate(keys.flow(flow.id)),
   })
   return (
@@ -152,7 +125,7 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
         variant="default"
         disabled={version.version === flow.version}
         loading={restore.isPending}
-        onClick={() => (dirty ? setAsking(true) : restore.mutate())}
+        onClick={() => (dirty || stored ? setAsking(true) : restore.mutate())}
       >
         Restore version {version.version}
       </Button>
@@ -160,11 +133,11 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Discard unsaved changes?"
+        title="Replace your unpublished changes?"
         action={`Restore version ${version.version}`}
         run={() => restore.mutateAsync()}
       >
-        Your unsaved changes in the editor will be lost when version {version.version} is restored.
+        Version {version.version} becomes the draft. Your unpublished changes will be lost.
       </Confirm>
     </>
   )

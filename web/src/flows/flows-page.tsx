@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { FlowRow, FlowStatus } from '../api/types.ts'
@@ -13,13 +13,14 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { FlowStatusBadge, kindLabels } from './flow-status.tsx'
+import { FlowStatusBadge, kindLabels, UnpublishedBadge } from './flow-status.tsx'
 import { useFlows } from './flows.api.ts'
 
 const statuses = [
   { value: '', label: 'All' },
   { value: 'active', label: 'Active' },
   { value: 'paused', label: 'Paused' },
+  { value: 'draft', label: 'Draft' },
   { value: 'archived', label: 'Archived' },
 ]
 
@@ -36,7 +37,15 @@ const columns: Column<FlowRow>[] = [
       </>
     ),
   },
-  { header: 'Status', cell: (flow) => <FlowStatusBadge status={flow.status} /> },
+  {
+    header: 'Status',
+    cell: (flow) => (
+      <Group gap={6}>
+        <FlowStatusBadge status={flow.status} />
+        <UnpublishedBadge flow={flow} />
+      </Group>
+    ),
+  },
   { header: 'Kind', phone: 'hide', cell: (flow) => kindLabels[flow.kind] },
   { header: 'Sent, 30 days', align: 'right', cell: ({ stats_30d: stats }) => count(stats.sent) },
   { header: 'Opened', align: 'right', cell: ({ stats_30d: stats }) => share(stats.opens_unique, stats.sent) },

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
-import type { FlowRow, FlowStatus, FlowText } from '../api/types.ts'
+import type { FlowRow, FlowStatus, FlowText, SettableFlowStatus } from '../api/types.ts'
 import type { Context } from './sample-data.ts'
 
 const at = (id: string) => ({ params: { path: { id } } })
@@ -24,19 +24,54 @@ export const flowChoicesQuery = queryOptions({
 export const flowQuery = (id: string) =>
   queryOptions({ queryKey: keys.flow(id), queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
 
+/** A revision never changes. */
+export const draftQuery = (id: string, revision: number) =>
+  queryOptions({
+    queryKey: keys.flowDraft(id, revision),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}/draft', at(id))),
+    enabled: revision > 0,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+type DraftChanges = Partial<FlowText> & { base_version?: number; base_revision: number }
+export const saveDraft = (id: string, body: DraftChanges) =>
+  dataOf(api.PUT('/api/v1/organization/flows/{id}/draft', { ...at(id), body }))
+export const discardDraft = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/flows/{id}/draft', at(id)))
+export const publishDraft = (id: string, body: { base_version: number; base_revision: number }) =>
+  dataOf(api.POST('/api/v1/organization/flows/{id}/publish', { ...at(id), body }))
+export const duplicateFlow = (id: string) =>
+  dataOf(api.POST('/api/v1/organization/flows/{id}/duplicate', { ...at(id), body: {} }))
+
+export const createDraft = (body: FlowText) =>
+  dataOf(api.POST('/api/v1/organization/flows', { body: { ...body, draft: true } }))
 export const createFlow = (body: FlowText) => dataOf(api.POST('/api/v1/organization/flows', { body }))
-type FlowChanges = Partial<FlowText> & { status?: FlowStatus; base_version?: number }
+type FlowChanges = Partial<FlowText> & { status?: SettableFlowStatus }
 export const changeFlow = (id: string, body: FlowChanges) =>
   dataOf(api.PATCH('/api/v1/organization/flows/{id}', { ...at(id), body }))
 export const deleteFlow = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
-export const sendTest = (id: string, body: { to: string[]; context: Context }) =>
+export const sendTest = (id: string, body: { to: string[]; context: Context; draft: boolean }) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/test', { ...at(id), body }))
 export const sendToContact = (id: string, contactEmail: string) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/send', { ...at(id), body: { contact_email: contactEmail } }))
 
-type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' | 'text'> & { context: Context }
+const contactChoicesMax = '10'
+export const contactChoicesQuery = (query: string) =>
+  queryOptions({
+    queryKey: keys.search('preview-recipients', query),
+    queryFn: async ({ signal }) => {
+      const params = { query: { ...omitEmpty({ query }), limit: contactChoicesMax } }
+      return (await pageOf(api.GET('/api/v1/organization/contacts', { params, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
 
-/** The email as it would be sent to the current user, saved or not. The last preview stays while the next one loads. */
+type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' | 'text'> & {
+  context: Context
+  contact_email?: string
+}
+
+/** The email as it would be sent to the contact, or to the current user, saved or not. The last preview stays while the next one loads. */
 export const previewQuery = (body: PreviewInput) =>
   queryOptions({
     queryKey: keys.flowPreview(body),

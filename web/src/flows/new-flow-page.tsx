@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { IconDeviceFloppy } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -10,12 +11,13 @@ import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { newDraft, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
-import { createFlow, flowQuery } from './flows.api.ts'
+import { createDraft, flowQuery } from './flows.api.ts'
 import type { Sample } from './sample-data.ts'
 import { storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { UnsavedGuard } from './unsaved-guard.tsx'
 import { usePreview } from './use-preview.ts'
+import { useSaveShortcut } from './use-save-shortcut.ts'
 
 export function NewFlowPage() {
   const navigate = useNavigate()
@@ -25,14 +27,17 @@ export function NewFlowPage() {
   const [sample, setSample] = useState<Sample>({ order_id: 'A-1001' })
   const state = usePreview(draft, sample)
   const create = useMutation({
-    mutationFn: () => createFlow({ ...draft, name: draft.name.trim() }),
+    mutationFn: () => createDraft({ ...draft, name: draft.name.trim() }),
     onSuccess: async (flow) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, flow)
       await invalidate(keys.flowLists)
       storeSample(flow.id, sample)
-      toast(`Flow “${flow.name}” created.`)
+      toast('Draft saved. Publish it when it is ready.')
       await navigate(paths.flow(flow.id))
     },
+  })
+  useSaveShortcut(() => {
+    if (!create.isPending) create.mutate()
   })
   return (
     <Page
@@ -40,8 +45,13 @@ export function NewFlowPage() {
       title="New flow"
       back={{ to: paths.flows, label: 'Flows' }}
       actions={
-        <Button loading={create.isPending} onClick={() => create.mutate()}>
-          Create flow
+        <Button
+          leftSection={<IconDeviceFloppy size={16} aria-hidden />}
+          loading={create.isPending}
+          title="Ctrl+S"
+          onClick={() => create.mutate()}
+        >
+          Save draft
         </Button>
       }
     >

@@ -1,27 +1,27 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
-import { Link } from 'react-router'
-import type { Flow } from '../api/types.ts'
-import { paths } from '../paths.ts'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { Notice } from '../ui/notice.tsx'
+import type { Base } from './use-flow-draft.ts'
 
-type Props = { newer: Flow; base: Flow; onLoad: () => void; onSave: () => void }
+type Props = { newer: Base; onLoad: () => void; onSave: () => void }
 
-/** Two people changed the same version: the second one to save decides. */
-export function NewerVersion({ newer, base, onLoad, onSave }: Props) {
+/** Two people changed the same text: the second one to save decides. */
+export function NewerVersion({ newer, onLoad, onSave }: Props) {
+  const isDraft = newer.revision > 0
   return (
-    <Notice role="alert" tone="warn" title={`Someone else saved version ${newer.version}`}>
+    <Notice
+      role="alert"
+      tone="warn"
+      title={isDraft ? 'Someone else saved this draft' : `Someone else published version ${newer.version}`}
+    >
       <Stack gap="xs">
         <Text>
-          Your unsaved changes are based on version {base.version}. If you save them, they replace version{' '}
-          {newer.version}, which stays available under{' '}
-          <Anchor component={Link} to={paths.flowTab(newer.id, 'versions')} underline="always">
-            Versions
-          </Anchor>
-          .
+          {isDraft
+            ? 'Your unsaved changes are based on an earlier draft. If you save them, they replace the fields that you changed.'
+            : `Your unsaved changes are based on an earlier version. If you save them, they become a draft on top of version ${newer.version}.`}
         </Text>
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={onLoad}>
-            Discard my changes and load version {newer.version}
+            Discard my changes
           </Button>
           <Button size="xs" onClick={onSave}>
             Save my changes anyway

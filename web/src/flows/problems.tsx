@@ -16,19 +16,25 @@ export function Problems({ problems, mjml, onChoose }: Props) {
           tone="bad"
           title={problems.length === 1 ? 'This template has an error' : `This template has ${problems.length} errors`}
         >
-          <List spacing={4} listStyleType="none">
-            {problems.map((problem) => (
-              <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`}>
-                <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...problem })}>
-                  {locationOf(problem, mjml)}
-                </Anchor>
-                : {problem.problem}
-              </List.Item>
-            ))}
-          </List>
+          <ProblemList problems={problems} mjml={mjml} onChoose={onChoose} />
         </Notice>
       )}
     </div>
+  )
+}
+
+export function ProblemList({ problems, mjml, onChoose }: Props) {
+  return (
+    <List spacing={4} listStyleType="none">
+      {problems.map((problem) => (
+        <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`} className="break">
+          <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...problem })}>
+            {locationOf(problem, mjml)}
+          </Anchor>
+          : {problem.problem}
+        </List.Item>
+      ))}
+    </List>
   )
 }
 

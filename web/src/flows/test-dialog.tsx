@@ -18,15 +18,26 @@ import type { Context } from './sample-data.ts'
 const recipientsMax = 10
 const toPaths = ['to', ...Array.from({ length: recipientsMax }, (_, index) => `to.${index}`)]
 
-type Props = { opened: boolean; onClose: () => void; flow: Flow; context: Context; dirty: boolean }
+type Props = {
+  opened: boolean
+  onClose: () => void
+  flow: Flow
+  context: Context
+  /** Saves unsaved changes, if there are any, so that they are tested. */
+  save: (() => Promise<unknown>) | undefined
+}
 
-export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
+export function TestDialog({ opened, onClose, flow, context, save }: Props) {
   const me = useMe()
   const invalidate = useInvalidate()
   const [chosen, setChosen] = useState<string[]>()
   const to = chosen ?? (me.data ? [me.data.user.email] : [])
+  const isDraft = save !== undefined || flow.draft !== null
   const send = useMutation({
-    mutationFn: () => sendTest(flow.id, { to, context }),
+    mutationFn: async () => {
+      await save?.()
+      return sendTest(flow.id, { to, context, draft: isDraft })
+    },
     onSuccess: () => invalidate(keys.messages, keys.inbox, keys.sending),
   })
   const close = () => {
@@ -45,7 +56,6 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
         }}
       >
         <Stack gap="sm">
-          {dirty && <Notice tone="warn">The saved version will be sent. Save your changes first to test them.</Notice>}
           <TagsInput
             label="To"
             description={`Up to ${recipientsMax} addresses. Press Enter after each.`}
@@ -61,8 +71,9 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
             error={fieldProblem(send.error, ...toPaths)}
           />
           <Text size="xs" c="dimmed">
-            Uses the sample data from the editor. The subject starts with [Test]. Test emails don’t count in your
-            statistics, trigger no webhooks and create no contacts.
+            Sends {isDraft ? 'your unpublished changes' : `version ${flow.version}`} with the sample data from the
+            editor. The subject starts with [Test]. Test emails don’t count in your statistics, trigger no webhooks and
+            create no contacts.
           </Text>
           <ErrorLine>{formProblem(send.error, toPaths)}</ErrorLine>
           {suppressed.map((email) => (

@@ -2,42 +2,59 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow, FlowText } from '../api/types.ts'
+import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { toast } from '../ui/toast.tsx'
 import { changesOf, draftOf, rebase, sameDraft } from './flow-draft.ts'
-import { changeFlow, flowQuery } from './flows.api.ts'
+import { draftQuery, flowQuery, saveDraft } from './flows.api.ts'
 
-type SaveInput = { sent: FlowText; on: Flow }
+/** The stored text that edits are based on: the draft, or the published version if there is no draft. */
+export type Base = { version: number; revision: number; text: FlowText }
+
+export const baseOf = (flow: Flow, stored: FlowDraft | null): Base => ({
+  version: stored?.base_version ?? flow.version,
+  revision: stored?.revision ?? 0,
+  text: draftOf(stored ?? flow),
+})
+
+type SaveInput = { sent: FlowText; on: Base }
 
 /**
- * The draft of a flow and the actions to save it. An unchanged draft follows the flow. A changed draft keeps the version it
- * is based on until the user decides what to do with a newer one.
+ * The text in the editor and the actions to save it as the draft of the flow. An unchanged text follows the stored one. A
+ * changed text keeps its base until the user decides what to do with a newer one.
  */
-export function useFlowDraft(flow: Flow) {
+export function useFlowDraft(flow: Flow, stored: FlowDraft | null) {
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const [{ base, draft }, setWork] = useState(() => startFrom(flow))
+  const latest = baseOf(flow, stored)
+  const [{ base, draft }, setWork] = useState(() => startFrom(latest))
   const save = useMutation({
     mutationFn: ({ sent, on }: SaveInput) =>
-      changeFlow(flow.id, { ...changesOf({ ...sent, name: sent.name.trim() }, draftOf(on)), base_version: on.version }),
-    onSuccess: async (saved, { sent, on }) => {
-      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
+      saveDraft(flow.id, {
+        ...changesOf({ ...sent, name: sent.name.trim() }, on.text),
+        base_revision: on.revision,
+        ...(on.revision === 0 && { base_version: on.version }),
+      }),
+    onSuccess: async (saved, { sent }) => {
+      queries.setQueryData(draftQuery(flow.id, saved.revision).queryKey, saved)
+      queries.setQueryData(flowQuery(flow.id).queryKey, (now) => now && withDraft(now, saved))
+      const next = baseOf(flow, saved)
       // Text typed after the save started is not part of it.
-      setWork((now) => ({ base: saved, draft: rebase(now.draft, sent, draftOf(saved)) }))
-      toast(saved.version === on.version ? 'Saved.' : `Saved as version ${saved.version}.`)
-      await invalidate(keys.flowLists, keys.flowVersions(flow.id))
+      setWork((now) => ({ base: next, draft: rebase(now.draft, sent, next.text) }))
+      toast('Draft saved.')
+      await invalidate(keys.flowLists)
     },
     onError: async (error) => {
       if (isConflict(error)) await invalidate(keys.flow(flow.id))
     },
   })
 
-  const dirty = !sameDraft(draft, draftOf(base))
-  const hasConflict = flow.version > base.version && dirty && !sameDraft(draft, draftOf(flow))
-  // During a save, the newer flow may be its result.
-  if (isNewer(flow, base) && !hasConflict && !save.isPending)
-    setWork({ base: flow, draft: rebase(draft, draftOf(base), draftOf(flow)) })
-  const newer = hasConflict && !save.isPending ? flow : undefined
+  const dirty = !sameDraft(draft, base.text)
+  const hasMoved = latest.revision !== base.revision || latest.version !== base.version
+  const hasConflict = hasMoved && dirty && !sameDraft(draft, latest.text)
+  // During a save, the newer text may be its result.
+  if ((hasMoved || !sameDraft(latest.text, base.text)) && !hasConflict && !save.isPending)
+    setWork({ base: latest, draft: rebase(draft, base.text, latest.text) })
+  const newer = hasConflict && !save.isPending ? latest : undefined
 
   return {
     base,
@@ -48,24 +65,29 @@ export function useFlowDraft(flow: Flow) {
       if (save.isError) save.reset()
     },
     dirty,
-    /** The version that someone else saved, if the draft has other changes. */
+    /** What someone else saved or published, if the text has other changes. */
     newer,
-    /** Replaces the draft by `next`. */
-    load: (next: Flow) => {
+    /** Replaces the text by the stored one. */
+    load: (next: Base) => {
       setWork(startFrom(next))
       save.reset()
     },
-    save: (on: Flow) => save.mutate({ sent: draft, on }),
+    save: (on: Base) => save.mutate({ sent: draft, on }),
+    /** Rejects if the text cannot be saved. */
+    saveNow: () => save.mutateAsync({ sent: draft, on: base }),
     saving: save.isPending,
-    // The notice about the newer version already explains the conflict.
+    // The notice about the newer text already explains the conflict.
     saveError: newer && isConflict(save.error) ? null : save.error,
   }
 }
 
-const startFrom = (flow: Flow) => ({ base: flow, draft: draftOf(flow) })
+const startFrom = (base: Base) => ({ base, draft: base.text })
 
-/** Changes of the name or the kind create no version, only a new `updated_at`. */
-const isNewer = (flow: Flow, than: Flow) =>
-  flow.version > than.version || (flow.version === than.version && flow.updated_at > than.updated_at)
+/** A flow that was never published has the name and the text of its draft. */
+export function withDraft(flow: Flow, saved: FlowDraft): Flow {
+  const { revision, base_version, updated_at } = saved
+  const draft = { revision, base_version, updated_at }
+  return flow.status === 'draft' ? { ...flow, ...draftOf(saved), draft } : { ...flow, draft }
+}
 
 const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409

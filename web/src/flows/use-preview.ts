@@ -11,15 +11,17 @@ const typingPauseMs = 350
 export function usePreview(draft: FlowText, sample: Sample) {
   const [known, setKnown] = useState<Variable[]>([])
   const context = useMemo(() => toContext(sample, known), [sample, known])
+  const [recipient, setRecipient] = useState<string | null>(null)
   const { name: _, ...text } = draft
-  const [input] = useDebouncedValue({ ...text, context }, typingPauseMs)
+  const asked = { ...text, context, ...(recipient !== null && { contact_email: recipient }) }
+  const [input] = useDebouncedValue(asked, typingPauseMs)
   const preview = useQuery(previewQuery(input))
   const variables = preview.data?.variables
   // A template with errors has no known variables, so those of the last valid one are kept.
   if (variables && preview.data?.problems.length === 0 && JSON.stringify(variables) !== JSON.stringify(known)) {
     setKnown(variables)
   }
-  return { preview, variables: known, context }
+  return { preview, variables: known, context, recipient, setRecipient }
 }
 
 export type PreviewState = ReturnType<typeof usePreview>

@@ -7,13 +7,14 @@ type Props = {
   /** Lays the email out at this width and scales it down where there is less room, so that its breakpoints apply. */
   layoutWidth?: number
   height?: string
+  scheme?: 'light' | 'dark'
 }
 
 /**
  * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
  * the content is controlled by the authors of the template and its data.
  */
-export function EmailFrame({ html, title, layoutWidth, height = '60vh' }: Props) {
+export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme = 'light' }: Props) {
   const { ref, width } = useElementSize()
   const scale = layoutWidth && width > 0 ? Math.min(1, width / layoutWidth) : 1
   return (
@@ -22,7 +23,8 @@ export function EmailFrame({ html, title, layoutWidth, height = '60vh' }: Props)
         title={title}
         className={classes.frame}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
-        srcDoc={withLinksInNewTab(html)}
+        data-inverted={(scheme === 'dark' && !hasDarkStyles(html)) || undefined}
+        srcDoc={withLinksInNewTab(withScheme(html, scheme))}
         style={{
           width: layoutWidth ? `${layoutWidth}px` : '100%',
           height: `${100 / scale}%`,
@@ -33,6 +35,16 @@ export function EmailFrame({ html, title, layoutWidth, height = '60vh' }: Props)
     </div>
   )
 }
+
+const schemeQuery = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi
+
+export const hasDarkStyles = (html: string) => /prefers-color-scheme\s*:\s*dark/i.test(html)
+
+/** Decides the media queries for the color scheme, which would otherwise follow that of the system. */
+const withScheme = (html: string, scheme: 'light' | 'dark') =>
+  html.replace(schemeQuery, (_, wanted: string) =>
+    wanted.toLowerCase() === scheme ? '(min-width: 0px)' : '(max-width: 0px)',
+  )
 
 // After the doctype: a document that starts with anything else is rendered in quirks mode.
 function withLinksInNewTab(html: string): string {

@@ -1,0 +1,159 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
+import { answers, created, creates, Nothing, Nullable, ok } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
+import { type Draft, discardDraft, duplicateFlow, getDraft, publishDraft, saveDraft } from './drafts.ts'
+import { contentIn, DraftOut, draftFields, FlowOut, flowOut, toDraftOut } from './flows.shapes.ts'
+import type { FlowParts } from './flows.ts'
+
+const baseRevision = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description:
+      'The revision of the draft that the change is based on, 0 if there was none. If the draft was changed since, the response is 409 `conflict` and nothing changes.',
+  }),
+)
+const DraftIn = Type.Object({
+  ...Type.Partial(Type.Object(draftFields)).properties,
+  base_version: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'The published version that the draft is based on, 0 if there is none. If there is a newer one, the response is 409 `conflict` and nothing changes.',
+    }),
+  ),
+  base_revision: baseRevision,
+})
+const PublishIn = Type.Object({
+  base_version: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'The published version that the draft replaces. Required if it is newer than the one that the draft is based on.',
+    }),
+  ),
+  base_revision: baseRevision,
+})
+const Params = Type.Object({ id: Type.String() })
+const tags = ['Flows']
+
+/** Unpublished changes of flows. Emails are sent with the published version. */
+export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
+  const { db } = parts
+  const draftOut = async (organizationId: OrganizationId, flowId: FlowId, reply: FastifyReply) => {
+    const draft = await getDraft(db, organizationId, flowId)
+    reply.header('etag', tagOf(draft))
+    return toDraftOut(draft)
+  }
+  return async (api) => {
+    api.get(
+      '/flows/:id/draft',
+      {
+        schema: {
+          tags,
+          summary: 'Get the draft of a flow',
+          description: 'Responds with 404 if the flow has no unpublished changes.',
+          params: Params,
+          response: answers(DraftOut),
+        },
+      },
+      async (request, reply) =>
+        ok(await draftOut(organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
+    )
+
+    api.put(
+      '/flows/:id/draft',
+      {
+        schema: {
+          tags,
+          summary: 'Save the draft of a flow',
+          description:
+            'Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published.',
+          params: Params,
+          body: DraftIn,
+          response: answers(DraftOut),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('flw', request.params.id)
+        const { name, kind, base_version: baseVersion, base_revision: revision } = request.body
+        await saveDraft(parts, organizationId, userIdOf(request), id, {
+          ...(name === undefined ? {} : { name }),
+          ...(kind ? { kind } : {}),
+          ...contentIn(request.body),
+          baseVersion,
+          baseRevision: revision,
+          checkUnchanged: checkIfMatch(request, tagOf),
+        })
+        return ok(await draftOut(organizationId, id, reply))
+      },
+    )
+
+    api.delete(
+      '/flows/:id/draft',
+      { schema: { tags, summary: 'Discard the draft of a flow', params: Params, response: answers(Nothing) } },
+      async (request) => {
+        const id = parseIdParam('flw', request.params.id)
+        await discardDraft(db, organizationIdOf(request), id, checkIfMatch(request, tagOf))
+        return ok(null, 'Draft discarded')
+      },
+    )
+
+    api.post(
+      '/flows/:id/publish',
+      {
+        schema: {
+          tags,
+          summary: 'Publish the draft of a flow',
+          description:
+            'Creates a version, which emails are sent with from now on, and activates a flow that was never published.',
+          params: Params,
+          body: Type.Optional(Nullable(PublishIn)),
+          response: answers(FlowOut),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('flw', request.params.id)
+        const { base_version: baseVersion, base_revision: revision } = request.body ?? {}
+        const guards = { baseVersion, baseRevision: revision, checkUnchanged: checkIfMatch(request, tagOf) }
+        await publishDraft(parts, organizationId, userIdOf(request), id, guards)
+        return ok(await flowOut(db, organizationId, id, reply), 'Published')
+      },
+    )
+
+    api.post(
+      '/flows/:id/duplicate',
+      {
+        schema: {
+          tags,
+          summary: 'Duplicate a flow',
+          description:
+            'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published.',
+          params: Params,
+          body: Type.Optional(
+            Nullable(
+              Type.Object({
+                name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: “Copy of …”.' })),
+              }),
+            ),
+          ),
+          response: creates(FlowOut),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('flw', request.params.id)
+        const copy = await duplicateFlow(parts, organizationId, userIdOf(request), id, request.body?.name)
+        return reply.status(201).send(created(await flowOut(db, organizationId, copy, reply)))
+      },
+    )
+  }
+}
+
+const tagOf = (draft: Draft | undefined) => etagOf(draft?.revision ?? 0)

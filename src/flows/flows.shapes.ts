@@ -1,0 +1,178 @@
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { etagOf } from '../http/etag.ts'
+import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
+import type { Draft } from './drafts.sql.ts'
+import type { DraftMark, FlowSummary } from './flows.sql.ts'
+import { contentOf, type Flow, type FlowContent, getFlow, type Version } from './flows.ts'
+
+// The shapes of flows, versions and drafts in requests and responses.
+
+export const Kind = oneOf('transactional', 'marketing')
+/** A flow that was never published has the status `draft`, which cannot be set. */
+export const SettableStatus = oneOf('active', 'paused', 'archived')
+export const Status = oneOf('active', 'paused', 'archived', 'draft')
+const Format = oneOf('html', 'mjml')
+const Text = (maxLength: number) => Type.String({ maxLength })
+
+/** The fields of a flow that are published together. */
+export const draftFields = {
+  name: Text(200),
+  kind: Kind,
+  subject: Text(2_000),
+  html: Text(600_000),
+  html_format: Type.Optional(Format),
+  text: Type.Optional(Nullable(Text(600_000))),
+  from_name: Type.Optional(Nullable(Text(500))),
+  from_email: Type.Optional(Nullable(Text(500))),
+  reply_to: Type.Optional(Nullable(Text(500))),
+}
+const DraftFields = Type.Object(draftFields)
+
+export const VariableOut = Type.Object({ name: Type.String(), has_default: Type.Boolean() })
+const templateOut = {
+  subject: Type.String(),
+  html: Type.String(),
+  html_format: Format,
+  text: Nullable(Type.String()),
+  from_name: Nullable(Type.String()),
+  from_email: Nullable(Type.String()),
+  reply_to: Nullable(Type.String()),
+}
+export const contentOut = { ...templateOut, variables: Type.Array(VariableOut) }
+
+const draftMark = {
+  revision: Type.Integer({ description: 'Increases with every change of the draft.' }),
+  base_version: Type.Integer({ description: 'The published version that the draft is based on; 0 if there was none.' }),
+  updated_at: Timestamp,
+}
+export const DraftOut = Type.Object({
+  flow_id: Type.String(),
+  ...draftMark,
+  updated_by: Nullable(Type.String({ description: 'The email address of the user.' })),
+  name: Type.String(),
+  kind: Kind,
+  ...templateOut,
+})
+const Unpublished = Nullable(
+  Type.Object(draftMark, { description: 'The unpublished changes; null if there are none.' }),
+)
+const PublishedVersion = Type.Integer({ description: 'The published version; 0 if the flow was never published.' })
+export const FlowOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  kind: Kind,
+  status: Status,
+  version: PublishedVersion,
+  ...contentOut,
+  draft: Unpublished,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export const FlowSummaryOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  kind: Kind,
+  status: Status,
+  subject: Type.String(),
+  version: PublishedVersion,
+  draft: Unpublished,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  stats_30d: Type.Object({
+    sent: Type.Integer(),
+    opens_unique: Type.Integer(),
+    clicks_unique: Type.Integer(),
+    bounces: Type.Integer(),
+  }),
+})
+
+/** Maps the fields of a request to content. Omitted fields stay omitted. */
+export function contentIn(body: Partial<Static<typeof DraftFields>>) {
+  return {
+    ...(body.subject === undefined ? {} : { subject: body.subject }),
+    ...(body.html === undefined ? {} : { html: body.html }),
+    ...(body.html_format === undefined ? {} : { htmlFormat: body.html_format }),
+    ...(body.text === undefined ? {} : { text: body.text || null }),
+    ...(body.from_name === undefined ? {} : { fromName: body.from_name || null }),
+    ...(body.from_email === undefined ? {} : { fromEmail: body.from_email || null }),
+    ...(body.reply_to === undefined ? {} : { replyTo: body.reply_to || null }),
+  }
+}
+
+const toTemplateOut = ({ subject, html, htmlFormat, text, fromName, fromEmail, replyTo }: FlowContent) => ({
+  subject,
+  html,
+  html_format: htmlFormat,
+  text,
+  from_name: fromName,
+  from_email: fromEmail,
+  reply_to: replyTo,
+})
+
+export const toContentOut = (version: Version) => ({
+  ...toTemplateOut(contentOf(version)),
+  variables: version.variables,
+})
+
+const toMark = ({ revision, baseVersion, updatedAt }: DraftMark) => ({
+  revision,
+  base_version: baseVersion,
+  updated_at: updatedAt.toISOString(),
+})
+
+export const toDraftOut = (draft: Draft) => ({
+  flow_id: toText('flw', draft.flowId),
+  ...toMark(draft),
+  updated_by: draft.updatedBy,
+  name: draft.name,
+  kind: draft.kind,
+  ...toTemplateOut(draft),
+})
+
+export const tagOfFlow = ({ name, kind, status, versionId }: Flow) => etagOf(name, kind, status, versionId)
+
+/** Reads the flow, and sets the entity tag of the response. The content of a flow that was never published is its draft. */
+export async function flowOut(db: Db, organizationId: OrganizationId, id: FlowId, reply: FastifyReply) {
+  const { flow, version, draft } = await getFlow(db, organizationId, id)
+  reply.header('etag', tagOfFlow(flow))
+  const { name, kind, status } = flow
+  return {
+    id: toText('flw', flow.id),
+    name,
+    kind,
+    status,
+    version: version?.number ?? 0,
+    ...(version ? toContentOut(version) : { ...toTemplateOut(draft!), variables: [] }),
+    draft: draft ? toMark(draft) : null,
+    ...times(flow),
+  }
+}
+
+const times = (flow: Flow) => ({ created_at: flow.createdAt.toISOString(), updated_at: flow.updatedAt.toISOString() })
+
+function markOf({ draftRevision: revision, draftBaseVersion: baseVersion, draftUpdatedAt: updatedAt }: FlowSummary) {
+  return baseVersion === null || updatedAt === null ? null : toMark({ revision, baseVersion, updatedAt })
+}
+
+export function toSummaryOut(flow: FlowSummary) {
+  const { name, kind, status, subject } = flow
+  return {
+    id: toText('flw', flow.id),
+    name,
+    kind,
+    status,
+    subject,
+    version: flow.number,
+    draft: markOf(flow),
+    ...times(flow),
+    stats_30d: {
+      sent: flow.sent,
+      opens_unique: flow.opensUnique,
+      clicks_unique: flow.clicksUnique,
+      bounces: flow.bounces,
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { barriers } from './support/axe.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test('a change is saved as a draft, previewed, tested, published, discarded and duplicated', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const id = await createFlow(service, account)
+  await manage('POST', '/contacts', { email: 'grace@example.com', first_name: 'Grace', last_name: 'Hopper' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const unpublished = page.getByText('Unpublished changes', { exact: true })
+  const choose = async (action: string) => {
+    await button('More actions').click()
+    await page.getByRole('menuitem', { name: action }).click()
+  }
+
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('Subject').fill('Hello {{ contact.first_name | default: "there" }}')
+  await page.keyboard.press('Control+s')
+  await unpublished.waitFor()
+  expect(await manage('GET', `/flows/${id}`)).toMatchObject({ subject: 'Your order', version: 1 })
+  await page.goto('flows')
+  await page
+    .getByRole('row', { name: /Order confirmation/ })
+    .getByText('Unpublished changes')
+    .waitFor()
+
+  await page.goto(`flows/${id}`)
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText('Hello there', { exact: true }).waitFor()
+  await preview.getByLabel('Recipient').fill('grace')
+  await page.getByRole('option', { name: /Grace Hopper/ }).click()
+  await preview.getByText('Hello Grace', { exact: true }).waitFor()
+  await page.getByLabel('name', { exact: true }).fill('Ada')
+  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+
+  await button('Send test email').click()
+  const testing = page.getByRole('dialog', { name: 'Send test email' })
+  await testing.getByText('Sends your unpublished changes').waitFor()
+  await testing.getByRole('button', { name: 'Send test email' }).click()
+  await testing.getByRole('status').getByRole('link', { name: 'View delivery' }).waitFor()
+  expect(await manage('GET', '/messages')).toMatchObject([{ subject: '[Test] Hello there', is_test: true }])
+  await testing.getByRole('button', { name: 'Close' }).last().click()
+  await testing.waitFor({ state: 'hidden' })
+
+  await button('Publish').click()
+  const publishing = page.getByRole('dialog', { name: 'Publish changes' })
+  await publishing.getByText(/Subject changed from/).waitFor()
+  expect(await barriers(page)).toEqual([])
+  await publishing.getByRole('button', { name: 'Publish' }).click()
+  await page.getByText('Version 2', { exact: true }).waitFor()
+  await unpublished.waitFor({ state: 'hidden' })
+  expect(await manage('GET', `/flows/${id}`)).toMatchObject({ version: 2, draft: null, status: 'active' })
+
+  await page.getByLabel('Subject').fill('Never mind')
+  await button('Save draft').click()
+  await unpublished.waitFor()
+  await choose('Discard draft')
+  const discarding = page.getByRole('dialog', { name: 'Discard draft?' })
+  await discarding.getByRole('button', { name: 'Discard draft' }).click()
+  await unpublished.waitFor({ state: 'hidden' })
+  await expect.poll(() => page.getByLabel('Subject').inputValue()).toContain('Hello {{')
+
+  await choose('Pause')
+  const pausing = page.getByRole('dialog', { name: 'Pause flow?' })
+  await pausing.getByText('409 flow_not_active').waitFor()
+  expect(await manage('GET', `/flows/${id}`)).toMatchObject({ status: 'active' })
+  await pausing.getByRole('button', { name: 'Pause flow' }).click()
+  await page.getByText('Paused', { exact: true }).waitFor()
+
+  await choose('Duplicate')
+  await page.getByRole('heading', { name: 'Copy of Order confirmation' }).waitFor()
+  await page.getByText('Draft', { exact: true }).waitFor()
+  expect((await manage('GET', '/flows?status=draft'))[0]).toMatchObject({ name: 'Copy of Order confirmation' })
+  expect(tab.problems).toEqual([])
+})

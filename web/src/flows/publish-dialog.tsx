@@ -1,0 +1,88 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { Flow, FlowDraft, TemplateProblem } from '../api/types.ts'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { FlowDifference } from './flow-difference.tsx'
+import { flowQuery, publishDraft } from './flows.api.ts'
+import { locationOf } from './problems.tsx'
+
+type Props = {
+  opened: boolean
+  onClose: () => void
+  flow: Flow
+  stored: FlowDraft | null
+  problems: TemplateProblem[]
+}
+
+/** Shows what changes for recipients, and publishes exactly that: if somebody changes it first, publishing is refused. */
+export function PublishDialog({ opened, onClose, flow, stored, problems }: Props) {
+  return (
+    <Modal
+      opened={opened && stored !== null}
+      onClose={onClose}
+      title="Publish changes"
+      size="xl"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {stored && <Publish flow={flow} stored={stored} problems={problems} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'stored'> & { stored: FlowDraft }) {
+  const queries = useQueryClient()
+  const invalidate = useInvalidate()
+  const publish = useMutation({
+    mutationFn: () => publishDraft(flow.id, { base_version: flow.version, base_revision: stored.revision }),
+    onSuccess: async (published) => {
+      queries.setQueryData(flowQuery(flow.id).queryKey, published)
+      onClose()
+      toast(published.version === flow.version ? 'Published.' : `Published as version ${published.version}.`)
+      await invalidate(keys.flowLists, keys.flowVersions(flow.id))
+    },
+    // The flow or its draft may have changed, which is shown before the user tries again.
+    onError: () => invalidate(keys.flow(flow.id)),
+  })
+  const [first] = problems
+  return (
+    <Stack gap="md">
+      {flow.version === 0 ? (
+        <Text>
+          <strong>{stored.name}</strong> becomes active: API calls can send through it.
+        </Text>
+      ) : (
+        <>
+          <Text>
+            {flow.status === 'active'
+              ? 'New sends use these changes at once. Emails already queued keep the version they were queued with.'
+              : 'The flow stays inactive, and API calls are still rejected with 409 flow_not_active.'}
+          </Text>
+          {stored.base_version < flow.version && (
+            <Notice tone="warn" title={`Version ${flow.version} was published after this draft was started`}>
+              The draft is based on version {stored.base_version}. Publishing it replaces version {flow.version}.
+            </Notice>
+          )}
+          <FlowDifference before={flow} after={stored} />
+        </>
+      )}
+      {first && (
+        <Notice tone="bad" title="Fix the template before publishing">
+          {locationOf(first, stored.html_format === 'mjml')}: {first.problem}
+        </Notice>
+      )}
+      <ErrorLine>{formProblem(publish.error, [])}</ErrorLine>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button loading={publish.isPending} disabled={first !== undefined} onClick={() => publish.mutate()}>
+          Publish
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
