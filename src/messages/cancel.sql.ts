@@ -9,6 +9,7 @@ export type CancellableMessage = {
   sending: boolean
   /** The mail server deferred the email, or rendering it was interrupted. */
   isDeferred: boolean
+  isOfBroadcast: boolean
 }
 
 /** Locks the message until the end of the transaction. Returns undefined if it does not exist. */
@@ -18,7 +19,9 @@ export async function lockMessage(
   id: MessageId,
 ): Promise<CancellableMessage | undefined> {
   const [row] = await tx<CancellableMessage>`
-    select status, queued_at, send_at, sending, reason is not null as is_deferred from messages
+    select status, queued_at, send_at, sending, reason is not null as is_deferred,
+      broadcast_id is not null as is_of_broadcast
+    from messages
     where organization_id = ${organizationId} and id = ${id}
     for no key update`
   return row

@@ -40,6 +40,9 @@ async function tryToCancel(
   if (!message) throw notFound('message')
   if (message.status === 'cancelled') return 'cancelled'
   if (message.status !== 'queued') return 'final'
+  // The ledger of the broadcast waits for the outcome of each of its messages.
+  if (message.isOfBroadcast)
+    throw new Refusal('conflict', 'This email belongs to a broadcast. Cancel the broadcast instead.')
   if (!(await withdraw(tx, organizationId, id, message))) return 'sending'
   await markCancelled(tx, organizationId, id)
   return 'cancelled'

@@ -175,6 +175,7 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
   const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
   await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
   await until('the email to arrive in the inbox', async () => (await manage('GET', '/inbox')).length > 0)
+  const draft = await manage('POST', '/broadcasts', { name: 'May news', flow_id: flow.id })
   return {
     overview: '',
     flows: 'flows',
@@ -183,6 +184,8 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
     flow: `flows/${flow.id}`,
     versions: `flows/${flow.id}/versions`,
     use: `flows/${flow.id}/use`,
+    broadcasts: 'broadcasts',
+    'broadcast draft': `broadcasts/${draft.id}`,
     contacts: 'contacts',
     contact: `contacts/${contact.id}`,
     groups: 'contacts/groups',

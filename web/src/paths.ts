@@ -12,6 +12,8 @@ export const paths = {
   flow: (id: string) => `/flows/${id}`,
   flowResults: (id: string) => `/flows/${id}/results`,
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,
+  broadcasts: '/broadcasts',
+  broadcast: (id: string) => `/broadcasts/${id}`,
   contacts: '/contacts',
   contact: (id: string) => `/contacts/${id}`,
   groups: '/contacts/groups',

@@ -43,6 +43,13 @@ export const keys = {
   flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],
   flowPreview: (input: object) => ['flow-preview', input],
 
+  broadcasts: ['broadcasts'],
+  broadcastLists: ['broadcasts', 'list'],
+  broadcastList: (filter: object) => ['broadcasts', 'list', filter],
+  broadcast: (id: string) => ['broadcasts', id],
+  broadcastRecipients: (id: string, filter: object) => ['broadcasts', id, 'recipients', filter],
+  broadcastLinks: (id: string) => ['broadcasts', id, 'links'],
+
   messages: ['messages'],
   messageList: (filter: object) => ['messages', 'list', filter],
   newestMessage: (to: string) => ['messages', 'newest', to],

@@ -86,6 +86,16 @@ export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 export type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
 
+export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>
+export type BroadcastDetail = Data<`${Org}/broadcasts/{id}`, 'get'>
+export type BroadcastStatus = Broadcast['status']
+export type BroadcastChanges = Body<`${Org}/broadcasts/{id}`, 'patch'>
+export type BroadcastCheck = Data<`${Org}/broadcasts/{id}/check`, 'post'>
+export type BroadcastRecipient = Item<Data<`${Org}/broadcasts/{id}/recipients`, 'get'>>
+export type RecipientStatus = BroadcastRecipient['status']
+export type BroadcastLink = Item<Data<`${Org}/broadcasts/{id}/links`, 'get'>>
+export type Weekday = Item<NonNullable<Broadcast['schedule']['window']>['days']>
+
 export type EventType = Item<Data<'/api/v1/event-types', 'get'>>
 /** Everything that a webhook can receive: the events and the changes of contacts. */
 export type WebhookEventName = EventType['event_name']

@@ -16,6 +16,7 @@ import {
   IconSearch,
   IconSend,
   IconSettings,
+  IconSpeakerphone,
   IconSun,
   IconUser,
   IconUsers,
@@ -39,6 +40,7 @@ type NavItem = { to: string; label: string; icon: ReactNode }
 export const mainItems: NavItem[] = [
   { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
   { to: paths.flows, label: 'Flows', icon: <IconMailForward size={18} aria-hidden /> },
+  { to: paths.broadcasts, label: 'Broadcasts', icon: <IconSpeakerphone size={18} aria-hidden /> },
   { to: paths.contacts, label: 'Contacts', icon: <IconUsers size={18} aria-hidden /> },
   { to: paths.messages, label: 'Messages', icon: <IconSend size={18} aria-hidden /> },
   { to: paths.activity, label: 'Activity', icon: <IconActivity size={18} aria-hidden /> },

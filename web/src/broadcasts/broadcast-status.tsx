@@ -1,0 +1,37 @@
+import type { BroadcastStatus, RecipientStatus } from '../api/types.ts'
+import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
+
+type Look = { tone: Tone; label: string }
+
+const looks: Record<BroadcastStatus, Look> = {
+  draft: { tone: 'neutral', label: 'Draft' },
+  scheduled: { tone: 'info', label: 'Scheduled' },
+  preparing: { tone: 'info', label: 'Preparing' },
+  sending: { tone: 'info', label: 'Sending' },
+  paused: { tone: 'warn', label: 'Paused' },
+  sent: { tone: 'good', label: 'Sent' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+  expired: { tone: 'bad', label: 'Expired' },
+}
+
+export const broadcastStatusOptions = Object.entries(looks).map(([value, { label }]) => ({ value, label }))
+
+export function BroadcastBadge({ status }: { status: BroadcastStatus }) {
+  const { tone, label } = looks[status]
+  return <StatusBadge tone={tone}>{label}</StatusBadge>
+}
+
+export const recipientLooks: Record<RecipientStatus, Look> = {
+  pending: { tone: 'neutral', label: 'Pending' },
+  queued: { tone: 'info', label: 'Queued' },
+  sent: { tone: 'good', label: 'Sent' },
+  bounced: { tone: 'bad', label: 'Bounced' },
+  suppressed: { tone: 'neutral', label: 'Suppressed' },
+  failed: { tone: 'bad', label: 'Failed' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+}
+
+export function RecipientBadge({ status }: { status: RecipientStatus }) {
+  const { tone, label } = recipientLooks[status]
+  return <StatusBadge tone={tone}>{label}</StatusBadge>
+}

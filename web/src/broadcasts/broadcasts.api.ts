@@ -1,0 +1,103 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
+import { usePages } from '../api/pages.ts'
+import type {
+  Broadcast,
+  BroadcastChanges,
+  BroadcastDetail,
+  BroadcastRecipient,
+  BroadcastStatus,
+  RecipientStatus,
+} from '../api/types.ts'
+
+const liveRefetchMs = 1_500
+const at = (id: string) => ({ params: { path: { id } } })
+
+export const useBroadcasts = (filter: { status: BroadcastStatus | '' }) =>
+  usePages<Broadcast>(
+    keys.broadcastList(filter),
+    (from, signal) =>
+      pageOf(
+        api.GET('/api/v1/organization/broadcasts', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
+      ),
+    { live: true },
+  )
+
+/** Whether the broadcast changes without the user. */
+export const isActive = ({ status }: Pick<Broadcast, 'status'>) =>
+  status === 'scheduled' || status === 'preparing' || status === 'sending'
+
+export const broadcastQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.broadcast(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}', at(id))),
+    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? liveRefetchMs : 10 * liveRefetchMs),
+  })
+
+export const useRecipients = (id: string, filter: { status: RecipientStatus | '' }, live: boolean) =>
+  usePages<BroadcastRecipient>(
+    keys.broadcastRecipients(id, filter),
+    (from, signal) =>
+      pageOf(
+        api.GET('/api/v1/organization/broadcasts/{id}/recipients', {
+          params: { path: { id }, query: { ...omitEmpty(filter), ...from } },
+          signal,
+        }),
+      ),
+    { live },
+  )
+
+export const linksQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.broadcastLinks(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}/links', at(id))),
+  })
+
+export const createBroadcast = (body: { name: string }) => dataOf(api.POST('/api/v1/organization/broadcasts', { body }))
+export const changeBroadcast = (id: string, body: BroadcastChanges) =>
+  dataOf(api.PATCH('/api/v1/organization/broadcasts/{id}', { ...at(id), body }))
+export const deleteBroadcast = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/broadcasts/{id}', at(id)))
+export const duplicateBroadcast = (id: string) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/duplicate', at(id)))
+
+export const checkBroadcast = (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/check', at(id)))
+export const testBroadcast = (id: string, to: string) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/test', { ...at(id), body: { to } }))
+export const startBroadcast = (id: string, recipients: number) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body: { recipients } }))
+export const scheduleBroadcast = (id: string, recipients: number) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body: { recipients } }))
+
+export const actions = {
+  pause: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/pause', at(id))),
+  resume: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/resume', at(id))),
+  cancel: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/cancel', at(id))),
+  retryFailed: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/retry-failed', at(id))),
+} as const
+
+const exportPageSize = '100'
+
+/** Fetches all recipients, page by page. `onProgress` gets their number so far. */
+export async function fetchRecipients(
+  id: string,
+  status: RecipientStatus | '',
+  onProgress: (fetched: number) => void,
+): Promise<BroadcastRecipient[]> {
+  const all: BroadcastRecipient[] = []
+  let cursor: string | null = null
+  do {
+    const query = { ...omitEmpty({ status }), limit: exportPageSize, ...(cursor !== null && { cursor }) }
+    const page: { items: BroadcastRecipient[]; nextCursor: string | null } = await pageOf(
+      api.GET('/api/v1/organization/broadcasts/{id}/recipients', { params: { path: { id }, query } }),
+    )
+    all.push(...page.items)
+    onProgress(all.length)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return all
+}
+
+/** The number of recipients whose outcome is known. */
+export const doneOf = ({ recipients, counts }: BroadcastDetail | Broadcast) =>
+  (recipients ?? 0) - counts.pending - counts.queued

@@ -1,0 +1,144 @@
+import { Box, Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { BroadcastDetail } from '../api/types.ts'
+import { flowChoicesQuery, flowQuery } from '../flows/flows.api.ts'
+import { UnsavedGuard } from '../flows/unsaved-guard.tsx'
+import { paths } from '../paths.ts'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { AudienceFields } from './audience-fields.tsx'
+import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
+import { CheckPanel } from './check-panel.tsx'
+import { ContextFields } from './context-fields.tsx'
+import { changesOf, type Draft, draftOf, isSame, sampleOf } from './draft.ts'
+import classes from './draft-view.module.css'
+import { ScheduleFields } from './schedule-fields.tsx'
+
+/** The problems of these fields are shown at their inputs. */
+const shownPaths = [
+  'name',
+  'flow_id',
+  'audience',
+  'rate_per_hour',
+  'missed_after',
+  'schedule.at',
+  'schedule.time_zone',
+  'schedule.time_zone_attribute',
+  'schedule.window.days',
+  'schedule.window.from',
+  'schedule.window.to',
+]
+
+export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { id } = broadcast
+  const queries = useQueryClient()
+  const invalidate = useInvalidate()
+  const [saved, setSaved] = useState(() => draftOf(broadcast))
+  const [draft, setDraft] = useState(saved)
+  const flow = useQuery({ ...flowQuery(draft.flowId ?? ''), enabled: draft.flowId !== null })
+  const variables = flow.data?.variables ?? []
+  const dirty = !isSame(draft, saved)
+  const save = useMutation({
+    mutationFn: (values: Draft) => changeBroadcast(id, changesOf(values, broadcast, variables)),
+    onSuccess: async (_, values) => {
+      setSaved(values)
+      await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
+      await invalidate(keys.broadcastLists)
+    },
+  })
+  const set = (changes: Partial<Draft>) => {
+    setDraft({ ...draft, ...changes })
+    if (save.isError) save.reset()
+  }
+  /** Resolves when the draft is stored. Rejects if it cannot be stored; the fields then show why. */
+  const ensureSaved = async () => {
+    if (dirty) await save.mutateAsync(draft)
+  }
+  const fields = { draft, set, error: save.error }
+  return (
+    <div className={classes.columns}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate(draft, { onSuccess: () => toast('Draft saved.') })
+        }}
+      >
+        <Stack gap="lg">
+          <Part title="Content">
+            <TextInput
+              label="Name"
+              description="Recipients don’t see it."
+              required
+              maxLength={200}
+              value={draft.name}
+              onChange={(event) => set({ name: event.currentTarget.value })}
+              error={fieldProblem(save.error, 'name')}
+            />
+            <FlowField {...fields} />
+            <ContextFields
+              variables={variables}
+              values={draft.context ?? sampleOf(broadcast.context, variables)}
+              onChange={(context) => set({ context })}
+            />
+          </Part>
+          <Part title="Audience">
+            <AudienceFields {...fields} />
+          </Part>
+          <Part title="Schedule">
+            <ScheduleFields {...fields} />
+          </Part>
+          <ErrorLine>{formProblem(save.error, shownPaths)}</ErrorLine>
+          <Group>
+            <Button type="submit" variant="default" loading={save.isPending} disabled={!dirty}>
+              Save draft
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <Box className={classes.aside ?? ''}>
+        <CheckPanel
+          broadcast={broadcast}
+          draft={draft}
+          flow={flow.data}
+          dirty={dirty}
+          isIncomplete={draft.flowId === null || draft.groups.length + draft.segments.length === 0}
+          ensureSaved={ensureSaved}
+        />
+      </Box>
+      <UnsavedGuard dirty={dirty && !save.isPending} within={paths.broadcast(id)} />
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label={title}>
+      <Title order={2} mb="sm">
+        {title}
+      </Title>
+      <Stack gap="sm">{children}</Stack>
+    </Paper>
+  )
+}
+
+function FlowField({ draft, set, error }: { draft: Draft; set: (changes: Partial<Draft>) => void; error: unknown }) {
+  const flows = useQuery(flowChoicesQuery)
+  const active = flows.data?.filter(({ status }) => status === 'active') ?? []
+  return (
+    <Select
+      label="Flow"
+      description="The email to send. Its current version is used when the broadcast starts."
+      placeholder="Choose a flow"
+      required
+      searchable
+      data={active.map(({ id, name }) => ({ value: id, label: name }))}
+      value={draft.flowId}
+      onChange={(flowId) => set({ flowId, context: undefined })}
+      error={fieldProblem(error, 'flow_id')}
+    />
+  )
+}

@@ -1,0 +1,110 @@
+import type { BroadcastChanges, BroadcastDetail, Variable, Weekday } from '../api/types.ts'
+import { isContextVariable, type Sample, toContext } from '../flows/sample-data.ts'
+
+/** What the form of a draft edits. Times and numbers are texts, as typed. */
+export type Draft = {
+  name: string
+  flowId: string | null
+  /** The typed value of each variable of the flow. Undefined until the user changes one. */
+  context: Sample | undefined
+  groups: string[]
+  segments: string[]
+  excludedGroups: string[]
+  excludedSegments: string[]
+  when: When
+  /** A local time such as 2026-12-01T09:00. */
+  at: string
+  timeZone: string
+  timeZoneAttribute: string
+  hasWindow: boolean
+  days: Weekday[]
+  from: string
+  to: string
+  ratePerHour: number | ''
+  missedAfter: string
+}
+export type When = 'now' | 'at' | 'local'
+
+export const weekdays: { value: Weekday; label: string }[] = [
+  { value: 'mon', label: 'Mon' },
+  { value: 'tue', label: 'Tue' },
+  { value: 'wed', label: 'Wed' },
+  { value: 'thu', label: 'Thu' },
+  { value: 'fri', label: 'Fri' },
+  { value: 'sat', label: 'Sat' },
+  { value: 'sun', label: 'Sun' },
+]
+const workdays: Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri']
+
+export function draftOf(broadcast: BroadcastDetail): Draft {
+  const { audience, schedule } = broadcast
+  return {
+    name: broadcast.name,
+    flowId: broadcast.flow_id,
+    context: undefined,
+    groups: audience.group_ids,
+    segments: audience.segment_ids,
+    excludedGroups: audience.exclude_group_ids,
+    excludedSegments: audience.exclude_segment_ids,
+    when: schedule.at === null ? 'now' : schedule.per_recipient ? 'local' : 'at',
+    at: schedule.at?.slice(0, 16) ?? '',
+    timeZone: schedule.time_zone,
+    timeZoneAttribute: schedule.time_zone_attribute,
+    hasWindow: schedule.window !== null,
+    days: schedule.window?.days ?? workdays,
+    from: schedule.window?.from ?? '09:00',
+    to: schedule.window?.to ?? '18:00',
+    ratePerHour: broadcast.rate_per_hour ?? '',
+    missedAfter: broadcast.missed_after,
+  }
+}
+
+export function changesOf(draft: Draft, broadcast: BroadcastDetail, variables: readonly Variable[]): BroadcastChanges {
+  return {
+    name: draft.name.trim(),
+    flow_id: draft.flowId,
+    audience: {
+      group_ids: draft.groups,
+      segment_ids: draft.segments,
+      exclude_group_ids: draft.excludedGroups,
+      exclude_segment_ids: draft.excludedSegments,
+    },
+    ...(draft.context && {
+      context: { ...othersIn(broadcast.context, variables), ...toContext(draft.context, variables) },
+    }),
+    schedule: {
+      at: draft.when === 'now' ? null : draft.at,
+      time_zone: draft.timeZone,
+      per_recipient: draft.when === 'local',
+      time_zone_attribute: draft.timeZoneAttribute,
+      window: draft.hasWindow ? { days: draft.days, from: draft.from, to: draft.to } : null,
+    },
+    rate_per_hour: draft.ratePerHour === '' ? null : draft.ratePerHour,
+    missed_after: draft.missedAfter,
+  }
+}
+
+export const isSame = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
+
+const pathOf = (name: string) => name.replace(/^context\./, '').split('.')
+
+/** The texts of the fields for a saved context. */
+export function sampleOf(context: Record<string, unknown>, variables: readonly Variable[]): Sample {
+  return Object.fromEntries(
+    variables.filter(isContextVariable).map(({ name }) => {
+      let value: unknown = context
+      for (const key of pathOf(name))
+        value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+      return [
+        name,
+        value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value),
+      ]
+    }),
+  )
+}
+
+/** Values that no field shows, for example those set by the API. */
+function othersIn(context: Record<string, unknown>, variables: readonly Variable[]): Record<string, unknown> {
+  const shown = new Set(variables.map(({ name }) => pathOf(name)[0]))
+  return Object.fromEntries(Object.entries(context).filter(([key]) => !shown.has(key)))
+}

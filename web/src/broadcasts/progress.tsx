@@ -1,0 +1,90 @@
+import { Paper, Progress, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { BroadcastDetail } from '../api/types.ts'
+import { Notice } from '../ui/notice.tsx'
+import { count, pluralize, share } from '../ui/numbers.ts'
+import { DayAndClock } from '../ui/time.tsx'
+import { broadcastQuery, doneOf } from './broadcasts.api.ts'
+import { aboutText, useRate } from './use-rate.ts'
+
+/** Why it is not sending, and how far it is. */
+export function BroadcastProgress({ broadcast }: { broadcast: BroadcastDetail }) {
+  return (
+    <>
+      <StateNotice broadcast={broadcast} />
+      {broadcast.recipients !== null && broadcast.recipients > 0 && <Bar broadcast={broadcast} />}
+    </>
+  )
+}
+
+function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { status, starts_at, detail } = broadcast
+  switch (status) {
+    case 'scheduled':
+      return (
+        <Notice tone="info" role="status" title="Scheduled">
+          It starts {starts_at ? <DayAndClock at={starts_at} /> : 'at its time'}, with the contacts that are in the
+          audience then.
+        </Notice>
+      )
+    case 'preparing':
+      return (
+        <Notice tone="info" role="status" title="Preparing">
+          The recipients are being collected.
+        </Notice>
+      )
+    case 'paused':
+      return (
+        <Notice tone="warn" role="status" title="Paused">
+          {detail ?? 'No further email is sent until you resume it.'}
+        </Notice>
+      )
+    case 'expired':
+      return (
+        <Notice tone="bad" role="status" title="Expired">
+          {detail ?? 'It could not start in time, so nothing was sent.'} Duplicate it to send it after all.
+        </Notice>
+      )
+    case 'cancelled':
+      return (
+        <Notice tone="neutral" role="status" title="Cancelled">
+          {broadcast.recipients === null ? 'Nothing was sent.' : 'The remaining recipients got no email.'}
+        </Notice>
+      )
+    default:
+      return null
+  }
+}
+
+function Bar({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { dataUpdatedAt } = useQuery(broadcastQuery(broadcast.id))
+  const all = broadcast.recipients ?? 0
+  const done = doneOf(broadcast)
+  const rate = useRate(done, all, dataUpdatedAt)
+  const isSending = broadcast.status === 'sending'
+  const bad = broadcast.counts.failed + broadcast.counts.bounced
+  return (
+    <Paper withBorder p="md" my="md" component="section" aria-label="Progress">
+      <Text mb="xs" aria-live="polite">
+        <strong className="number">
+          {count(done)} of {pluralize(all, 'recipient', 'recipients')}
+        </strong>{' '}
+        ({share(done, all)})
+        {isSending && rate && (
+          <>
+            , {count(Math.round(rate.perHour))} per hour, {aboutText(rate.leftMs)} left
+          </>
+        )}
+      </Text>
+      <Progress.Root size="lg">
+        <Progress.Section
+          value={(100 * (done - bad)) / all}
+          color="green.8"
+          animated={isSending}
+          aria-label="Recipients done"
+        />
+        <Progress.Section value={(100 * bad) / all} color="red.8" aria-label="Failed or bounced" />
+      </Progress.Root>
+    </Paper>
+  )
+}

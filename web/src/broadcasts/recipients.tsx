@@ -1,0 +1,126 @@
+import { Anchor, Button, Select } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { describe } from '../ui/descriptions.ts'
+import { download } from '../ui/download.ts'
+import { emailText } from '../ui/email-text.ts'
+import { Filters } from '../ui/filters.tsx'
+import { More } from '../ui/more.tsx'
+import { count } from '../ui/numbers.ts'
+import { RowLink } from '../ui/row-link.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { useFilters } from '../ui/use-filters.ts'
+import { RecipientBadge, recipientLooks } from './broadcast-status.tsx'
+import { fetchRecipients, isActive, useRecipients } from './broadcasts.api.ts'
+
+const columns: Column<BroadcastRecipient>[] = [
+  {
+    header: 'Contact',
+    phone: 'title',
+    minWidth: '220px',
+    cell: ({ contact }) =>
+      contact.email === null ? (
+        'Erased contact'
+      ) : (
+        <RowLink to={paths.contact(contact.id)}>{emailText(contact.email)}</RowLink>
+      ),
+  },
+  { header: 'Status', cell: ({ status }) => <RecipientBadge status={status} /> },
+  { header: 'Reason', cell: ({ reason }) => (reason ? <span className="break">{describe(reason)}</span> : '–') },
+  {
+    header: 'Message',
+    align: 'right',
+    cell: ({ message_id: id }) =>
+      id ? (
+        <Anchor component={Link} to={paths.message(id)}>
+          View
+        </Anchor>
+      ) : (
+        '–'
+      ),
+  },
+]
+
+export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { filter, set } = useFilters('recipients')
+  const status = filter.recipients as RecipientStatus | ''
+  const recipients = useRecipients(broadcast.id, { status }, isActive(broadcast))
+  const options = Object.entries(recipientLooks).map(([value, { label }]) => ({
+    value,
+    label: `${label} (${count(broadcast.counts[value as RecipientStatus])})`,
+  }))
+  return (
+    <Section
+      title="Recipients"
+      description="The audience at the start, without contacts that were unsubscribed or suppressed then."
+      actions={<ExportButton broadcast={broadcast} status={status} />}
+    >
+      <Filters>
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          clearable
+          data={options}
+          value={status || null}
+          onChange={(value) => set('recipients', value)}
+        />
+      </Filters>
+      <Load
+        query={recipients}
+        isEmpty={(list) => list.length === 0}
+        empty={<Empty title="No recipients">{status ? 'No recipient has this status.' : ''}</Empty>}
+      >
+        {(list) => <DataTable label="Recipients" columns={columns} rows={list} rowKey={({ contact }) => contact.id} />}
+      </Load>
+      <More pages={recipients} />
+    </Section>
+  )
+}
+
+function ExportButton({ broadcast, status }: { broadcast: BroadcastDetail; status: RecipientStatus | '' }) {
+  const [fetched, setFetched] = useState(0)
+  const save = useMutation({
+    mutationFn: () => fetchRecipients(broadcast.id, status, setFetched),
+    onSuccess: (rows) => download(`${fileName(broadcast.name)}.csv`, 'text/csv', csvOf(rows)),
+    onError: (error) => toast(messageOf(error), 'bad'),
+    onSettled: () => setFetched(0),
+  })
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<IconDownload size={14} aria-hidden />}
+      disabled={save.isPending}
+      onClick={() => save.mutate()}
+    >
+      {save.isPending ? `Exporting, ${count(fetched)} so far` : 'Export CSV'}
+    </Button>
+  )
+}
+
+const fileName = (name: string) => name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-|-$/g, '') || 'broadcast'
+
+const csvOf = (rows: BroadcastRecipient[]) =>
+  [
+    ['contact_id', 'email', 'status', 'reason', 'message_id'],
+    ...rows.map(({ contact, status, reason, message_id }) => [
+      contact.id,
+      contact.email ?? '',
+      status,
+      reason ?? '',
+      message_id ?? '',
+    ]),
+  ]
+    .map((cells) => `${cells.map(toCell).join(',')}\n`)
+    .join('')
+
+/** A spreadsheet would run a cell that starts like a formula. */
+const toCell = (text: string) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`

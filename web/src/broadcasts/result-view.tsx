@@ -1,0 +1,92 @@
+import { Anchor, Code } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { BroadcastDetail } from '../api/types.ts'
+import { groupsQuery } from '../contacts/contacts.api.ts'
+import { flowQuery } from '../flows/flows.api.ts'
+import { paths } from '../paths.ts'
+import { segmentsQuery } from '../segments/segments.api.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { count } from '../ui/numbers.ts'
+import { Time } from '../ui/time.tsx'
+import { weekdays } from './draft.ts'
+import { Funnel } from './funnel.tsx'
+import { Links } from './links.tsx'
+import { localTimeText } from './local-time.ts'
+import { BroadcastProgress } from './progress.tsx'
+import { Recipients } from './recipients.tsx'
+
+/** Everything about a broadcast that is no longer a draft. */
+export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
+  return (
+    <>
+      <BroadcastProgress broadcast={broadcast} />
+      {broadcast.recipients !== null && <Funnel broadcast={broadcast} />}
+      <Facts facts={factsOf(broadcast)} />
+      {broadcast.recipients !== null && (
+        <>
+          <Links broadcast={broadcast} />
+          <Recipients broadcast={broadcast} />
+        </>
+      )}
+    </>
+  )
+}
+
+function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
+  const { audience, schedule, context } = broadcast
+  const when = schedule.per_recipient ? 'local' : 'at'
+  const excluded = [...audience.exclude_group_ids, ...audience.exclude_segment_ids]
+  return [
+    ['Flow', <FlowLink key="flow" broadcast={broadcast} />],
+    ['Audience', <Names key="audience" ids={[...audience.group_ids, ...audience.segment_ids]} />],
+    ...(excluded.length > 0 ? [['Except', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
+    [
+      'Schedule',
+      schedule.at === null ? 'Started by hand' : localTimeText({ at: schedule.at, when, timeZone: schedule.time_zone }),
+    ],
+    ...(schedule.window ? [['Sending hours', windowText(schedule.window)] as [string, ReactNode]] : []),
+    ['Emails per hour', broadcast.rate_per_hour === null ? 'No limit' : `At most ${count(broadcast.rate_per_hour)}`],
+    ...(Object.keys(context).length > 0
+      ? [
+          [
+            'Values',
+            <Code key="values" className="break">
+              {JSON.stringify(context)}
+            </Code>,
+          ] as [string, ReactNode],
+        ]
+      : []),
+    ['Started', <Time key="started" at={broadcast.started_at} none="Not yet" />],
+    ['Finished', <Time key="finished" at={broadcast.finished_at} none="Not yet" />],
+    ['Broadcast ID', <Copyable key="id" value={broadcast.id} label="Copy broadcast ID" />],
+  ]
+}
+
+const windowText = ({ days, from, to }: NonNullable<BroadcastDetail['schedule']['window']>) =>
+  `${weekdays
+    .filter(({ value }) => days.includes(value))
+    .map(({ label }) => label)
+    .join(', ')}, ${from} to ${to}`
+
+function FlowLink({ broadcast: { flow_id: id, flow_version: version } }: { broadcast: BroadcastDetail }) {
+  const flow = useQuery({ ...flowQuery(id ?? ''), enabled: id !== null })
+  if (id === null) return '–'
+  return (
+    <Anchor component={Link} to={paths.flow(id)}>
+      {flow.data?.name ?? id}
+      {version !== null && `, version ${version}`}
+    </Anchor>
+  )
+}
+
+/** The names of groups and segments. */
+function Names({ ids }: { ids: string[] }) {
+  const groups = useQuery(groupsQuery)
+  const segments = useQuery(segmentsQuery)
+  const known = [...(groups.data ?? []), ...(segments.data ?? [])]
+  const names = new Map(known.map(({ id, name }) => [id, name]))
+  return ids.map((id) => names.get(id) ?? (groups.data && segments.data ? 'Deleted' : '…')).join(', ')
+}

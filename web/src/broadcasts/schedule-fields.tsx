@@ -1,0 +1,138 @@
+import { Checkbox, Chip, Fieldset, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
+import { fieldProblem } from '../api/api-error.ts'
+import type { Weekday } from '../api/types.ts'
+import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
+import type { FieldsProps } from './audience-fields.tsx'
+import { type When, weekdays } from './draft.ts'
+
+const delays = [
+  { value: 'PT15M', label: '15 minutes' },
+  { value: 'PT1H', label: '1 hour' },
+  { value: 'PT6H', label: '6 hours' },
+  { value: 'P1D', label: '1 day' },
+]
+
+export function ScheduleFields({ draft, set, error }: FieldsProps) {
+  const isPlanned = draft.when !== 'now'
+  return (
+    <Stack gap="md">
+      <Radio.Group label="When" value={draft.when} onChange={(value) => set({ when: value as When })}>
+        <Stack gap="xs" mt={6}>
+          <Radio value="now" label="Now" description="When you start it." />
+          <Radio value="at" label="At a time" description="At the same moment for everybody." />
+          <Radio
+            value="local"
+            label="At the recipient’s local time"
+            description="For example at 9:00 in the morning of each recipient."
+          />
+        </Stack>
+      </Radio.Group>
+      {isPlanned && (
+        <Group align="flex-start" grow preventGrowOverflow={false} gap="sm">
+          <TextInput
+            label="Date and time"
+            type="datetime-local"
+            required
+            value={draft.at}
+            onChange={(event) => set({ at: event.currentTarget.value })}
+            error={fieldProblem(error, 'schedule.at')}
+          />
+          <TimeZoneSelect
+            label={draft.when === 'local' ? 'Time zone of other recipients' : 'Time zone'}
+            value={draft.timeZone}
+            onChange={(timeZone) => set({ timeZone })}
+            error={fieldProblem(error, 'schedule.time_zone')}
+          />
+        </Group>
+      )}
+      {draft.when === 'local' && (
+        <TextInput
+          label="Attribute with the time zone"
+          description="Contacts without a valid zone in it, such as Europe/Vienna, get the email at the time above."
+          value={draft.timeZoneAttribute}
+          onChange={(event) => set({ timeZoneAttribute: event.currentTarget.value })}
+          error={fieldProblem(error, 'schedule.time_zone_attribute')}
+        />
+      )}
+      <WindowFields draft={draft} set={set} error={error} />
+      <NumberInput
+        label="Emails per hour at most"
+        description="Leave empty to send as fast as the mail server accepts."
+        placeholder="No limit"
+        min={1}
+        allowDecimal={false}
+        thousandSeparator=","
+        maw={320}
+        value={draft.ratePerHour}
+        onChange={(value) => set({ ratePerHour: typeof value === 'number' ? value : '' })}
+        error={fieldProblem(error, 'rate_per_hour')}
+      />
+      {isPlanned && (
+        <Select
+          label="Give up if it cannot start within"
+          description="A broadcast that is late by more than this, for example after an outage or a restored backup, expires and sends nothing."
+          data={withCurrent(draft.missedAfter)}
+          allowDeselect={false}
+          maw={320}
+          value={draft.missedAfter}
+          onChange={(value) => value && set({ missedAfter: value })}
+          error={fieldProblem(error, 'missed_after')}
+        />
+      )}
+    </Stack>
+  )
+}
+
+/** A value that was set through the API stays selectable. */
+const withCurrent = (value: string) =>
+  delays.some((delay) => delay.value === value) ? delays : [...delays, { value, label: value }]
+
+function WindowFields({ draft, set, error }: FieldsProps) {
+  return (
+    <Stack gap="xs">
+      <Checkbox
+        label="Only on certain days and hours"
+        checked={draft.hasWindow}
+        onChange={(event) => set({ hasWindow: event.currentTarget.checked })}
+      />
+      {draft.hasWindow && (
+        <Fieldset legend="Sending hours">
+          <Chip.Group multiple value={draft.days} onChange={(days) => set({ days: days as Weekday[] })}>
+            <Group gap={6}>
+              {weekdays.map(({ value, label }) => (
+                <Chip key={value} value={value} size="sm">
+                  {label}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+          {fieldProblem(error, 'schedule.window.days') && (
+            <Text size="xs" c="var(--bad-text)" mt={4}>
+              {fieldProblem(error, 'schedule.window.days')}
+            </Text>
+          )}
+          <Group gap="sm" mt="sm" align="flex-start">
+            <TextInput
+              label="From"
+              type="time"
+              value={draft.from}
+              onChange={(event) => set({ from: event.currentTarget.value })}
+              error={fieldProblem(error, 'schedule.window.from')}
+            />
+            <TextInput
+              label="To"
+              type="time"
+              value={draft.to}
+              onChange={(event) => set({ to: event.currentTarget.value })}
+              error={fieldProblem(error, 'schedule.window.to')}
+            />
+          </Group>
+          <Text size="xs" c="dimmed" mt="xs">
+            In {draft.when === 'local' ? 'the time zone of each recipient' : draft.timeZone.replaceAll('_', ' ')}.
+            Outside of these hours the broadcast waits.
+          </Text>
+        </Fieldset>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react'
+
+const windowMs = 30_000
+/** A rate from a shorter time would jump. */
+const measuredMsMin = 2_000
+
+type Sample = { at: number; done: number }
+export type Rate = { perHour: number; leftMs: number }
+
+/**
+ * The speed of the last half minute and the time that the rest takes at this speed. Undefined until it can be measured.
+ */
+export function useRate(done: number, all: number, updatedAt: number): Rate | undefined {
+  const [samples, setSamples] = useState<Sample[]>([])
+  const last = samples.at(-1)
+  // Added while rendering, so that the result is shown at once.
+  if (!last || last.at !== updatedAt)
+    setSamples([...samples.filter(({ at }) => at > updatedAt - windowMs), { at: updatedAt, done }])
+  const first = samples[0]
+  if (!first || !last) return undefined
+  const ms = last.at - first.at
+  const perMs = (last.done - first.done) / ms
+  if (ms < measuredMsMin || perMs <= 0) return undefined
+  return { perHour: perMs * 3_600_000, leftMs: (all - last.done) / perMs }
+}
+
+const units = [
+  { ms: 86_400_000, one: 'day', many: 'days' },
+  { ms: 3_600_000, one: 'hour', many: 'hours' },
+  { ms: 60_000, one: 'minute', many: 'minutes' },
+]
+
+/** A rough duration, such as “about 3 minutes”. */
+export function aboutText(ms: number): string {
+  const unit = units.find((each) => ms >= each.ms)
+  if (!unit) return 'less than a minute'
+  const value = Math.round(ms / unit.ms)
+  return `about ${value} ${value === 1 ? unit.one : unit.many}`
+}

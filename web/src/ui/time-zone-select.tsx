@@ -1,0 +1,27 @@
+import { Select, type SelectProps } from '@mantine/core'
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((zone) => ({
+  value: zone,
+  label: zone.replaceAll('_', ' '),
+}))
+const zonesMatching = (search: string) => {
+  const words = search.toLowerCase().replaceAll('_', ' ').trim()
+  return zones.filter(({ label }) => label.toLowerCase().includes(words))
+}
+
+type Props = Omit<SelectProps, 'data' | 'value' | 'onChange'> & { value: string; onChange: (zone: string) => void }
+
+/** A searchable list of the IANA time zones. */
+export function TimeZoneSelect({ value, onChange, ...props }: Props) {
+  return (
+    <Select
+      searchable
+      allowDeselect={false}
+      data={zones}
+      filter={({ search }) => zonesMatching(search)}
+      value={value}
+      onChange={(zone) => zone && onChange(zone)}
+      {...props}
+    />
+  )
+}
