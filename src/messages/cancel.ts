@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { deleteJob, withdrawJob } from '../queue/withdraw.sql.ts'
+import { deleteJob, withdrawJob } from '../queue/withdraw.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { type CancellableMessage, lockMessage, markCancelled } from './cancel.sql.ts'
