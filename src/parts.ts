@@ -43,6 +43,8 @@ import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 
+/** Lists of contacts that take longer are read in another way. */
+const firstTimeoutMs = 700
 /** Counts of contacts that take longer are estimated. */
 const countTimeoutMs = 5_000
 
@@ -104,6 +106,7 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
     shares,
     replica,
     read: createBoundedRead(db, shares.queries, { replica }),
+    readFirst: createBoundedRead(db, shares.queries, { timeoutMs: firstTimeoutMs, replica }),
     readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),

@@ -140,7 +140,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           )
           await organization.register(invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, read, keys }))
-          await organization.register(contactRoutes({ db, read, readCounts: parts.readCounts }))
+          await organization.register(contactRoutes(parts))
           await organization.register(bulkActionRoutes({ db, read, hints }))
           await organization.register(timelineRoutes({ db, read }))
           await organization.register(consentRoutes({ read }))

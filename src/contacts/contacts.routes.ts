@@ -24,12 +24,13 @@ import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
-import { type Contact, type ContactOrder, contactOrders, isByEmail, selectContacts } from './contacts.sql.ts'
+import { type Contact, type ContactOrder, contactOrders, isByEmail } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
 import { countMatching } from './count.ts'
 import { exportContacts } from './export.ts'
 import { attributeKeysMax, nameMax, parseFields } from './fields.ts'
 import { filterQuery, readFilter } from './filter-query.ts'
+import { listContacts } from './list.ts'
 
 const groupsMax = 100
 
@@ -53,7 +54,7 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
-type Parts = { db: Db; read: BoundedRead; readCounts: BoundedRead }
+type Parts = { db: Db; read: BoundedRead; readFirst: BoundedRead; readCounts: BoundedRead }
 
 export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -63,7 +64,7 @@ export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   }
 }
 
-function searchAndCreate(api: Api, { db, read, readCounts }: Parts): void {
+function searchAndCreate(api: Api, { db, read, readFirst, readCounts }: Parts): void {
   api.get(
     '/contacts',
     {
@@ -85,7 +86,7 @@ function searchAndCreate(api: Api, { db, read, readCounts }: Parts): void {
       const asked = readPage(request.query, [isByEmail(sort) ? /^[^\0]+$/ : uuidPart])
       const organizationId = organizationIdOf(request)
       const filter = await readFilter(db, request)
-      const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked, sort))
+      const rows = await listContacts({ readFirst, read }, organizationId, filter, asked, sort)
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [isByEmail(sort) ? row.emailKey : row.id])
       return page({ items: items.map(contactOut), nextCursor })
     },

@@ -68,13 +68,17 @@ export async function selectRecipient(
 export const contactOrders = ['-created_at', 'created_at', 'email', '-email'] as const
 export type ContactOrder = (typeof contactOrders)[number]
 
-/** Ids are ordered by time. The cursor is the id, or the key of the address if that is the order. */
+/**
+ * Ids are ordered by time. The cursor is the id, or the key of the address if that is the order. With `isRare`, all
+ * matching contacts are determined before they are sorted. Otherwise the planner may test the contacts one by one in
+ * their order, which is fast only if many of them match.
+ */
 export async function selectContacts(
   db: Reader,
   organizationId: OrganizationId,
   filter: ContactFilter,
   { limit, cursor }: PageRequest,
-  order: ContactOrder = '-created_at',
+  { order = '-created_at', isRare = false }: { order?: ContactOrder; isRare?: boolean } = {},
 ): Promise<Contact[]> {
   // A group filter reads along the group's index, so that a small group in a large organization is found quickly.
   const [source, id] = filter.groupId
@@ -93,11 +97,13 @@ export async function selectContacts(
     ...contactConditions(organizationId, rest),
     ...(cursor ? [sql`${key} ${after} ${cursor[0]}`] : []),
   ]
+  const matching = sql`contacts.* from ${source} and ${and(conditions)}`
+  const page = isRare
+    ? sql`contacts.* from (select ${matching} offset 0) as contacts order by ${outerKey} ${direction}`
+    : sql`${matching} order by ${key} ${direction}`
   return db<Contact>`
     select ${contactColumns}
-    from (
-      select contacts.* from ${source} and ${and(conditions)} order by ${key} ${direction} limit ${limit + 1}
-    ) as contacts
+    from (select ${page} limit ${limit + 1}) as contacts
     order by ${outerKey} ${direction}`
 }
 
