@@ -23,8 +23,11 @@ test.each(sizes)(
     await page.goto('flows/new')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Order confirmation')
     await write(page, '<p>Hello</p>\n<p>{% if paid %}paid</p>\n')
-    await page.getByText('This template has an error').waitFor()
-    const place = page.getByRole('button', { name: /^HTML, line 2, column \d+$/ }).filter({ visible: true })
+    // Beside the editor on a wide screen; below it and above the preview on a phone.
+    const place = page
+      .getByRole('button', { name: /^HTML, line 2, column \d+$/ })
+      .filter({ visible: true })
+      .first()
     await place.click()
     // Unfinished work can be saved, but not published.
     await page.keyboard.press('Control+s')
@@ -71,7 +74,7 @@ test('the preview has a desktop and a phone layout, runs no scripts and shows th
     await page.locator('iframe').evaluate((frame) => (frame as unknown as { offsetWidth: number }).offsetWidth),
   ).toBe(640)
   expect(await page.frameLocator('iframe').getByText('dark', { exact: true }).isVisible()).toBe(false)
-  await page.getByText('Dark mode', { exact: true }).click()
+  await page.getByRole('switch', { name: 'Dark mode' }).check()
   await page.frameLocator('iframe').getByText('dark', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Open in full window' }).click()
   const large = page.getByRole('dialog').frameLocator('iframe')

@@ -12949,7 +12949,7 @@ export interface operations {
                      *           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "name": "November news",
                      *           "status": "sent",
-                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *           "flow_version": 1,
                      *           "audience": {
                      *             "group_ids": [
@@ -13089,7 +13089,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "November news",
-                 *       "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                 *       "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                  *       "audience": {
                  *         "group_ids": [
                  *           "grp_01kjt5r2g0e0t8vz1q0m3w0004"
@@ -13151,7 +13151,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "November news",
                      *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
@@ -13341,7 +13341,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "November news",
                      *         "status": "sent",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
@@ -13606,7 +13606,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "November news",
                      *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
@@ -13771,7 +13771,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
                      *         "name": "Copy of November news",
                      *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
@@ -13932,12 +13932,12 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
                      *             "email": "ida@example.com"
                      *           },
                      *           "status": "sent",
                      *           "reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0008"
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
                      *         }
                      *       ],
                      *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -14152,11 +14152,11 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0011",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "contact_id": null,
                      *         "contact_email": "editor@acme.example",
-                     *         "contact_created": true,
+                     *         "contact_created": false,
                      *         "status": "queued",
                      *         "reason": null,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
@@ -14242,7 +14242,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "November news",
                      *         "status": "preparing",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
@@ -14440,7 +14440,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "scheduled",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
@@ -14613,7 +14613,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
                      *         "name": "Copy of November news",
                      *         "status": "paused",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
@@ -14774,7 +14774,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
                      *         "name": "Copy of November news",
                      *         "status": "sending",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
@@ -14935,7 +14935,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "cancelled",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
@@ -15096,7 +15096,7 @@ export interface operations {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "name": "News by city",
                      *         "status": "preparing",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
@@ -15319,7 +15319,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "deleted": 8
+                     *         "deleted": 10
                      *       }
                      *     }
                      */

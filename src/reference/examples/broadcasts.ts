@@ -22,7 +22,7 @@ export const examples: Examples = {
               "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
               "name": "November news",
               "status": "sent",
-              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
               "flow_version": 1,
               "audience": {
                 "group_ids": [
@@ -76,7 +76,7 @@ export const examples: Examples = {
         "path": "/api/v1/organization/broadcasts",
         "body": {
           "name": "November news",
-          "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+          "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
           "audience": {
             "group_ids": [
               "grp_01kjt5r2g0e0t8vz1q0m3w0004"
@@ -97,7 +97,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
             "name": "November news",
             "status": "draft",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
             "audience": {
               "group_ids": [
@@ -192,7 +192,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
             "name": "November news",
             "status": "sent",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": 1,
             "audience": {
               "group_ids": [
@@ -269,7 +269,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
             "name": "November news",
             "status": "draft",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
             "audience": {
               "group_ids": [
@@ -353,7 +353,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
             "name": "Copy of November news",
             "status": "draft",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
             "audience": {
               "group_ids": [
@@ -420,12 +420,12 @@ export const examples: Examples = {
           "data": [
             {
               "contact": {
-                "id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
                 "email": "ida@example.com"
               },
               "status": "sent",
               "reason": null,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0008"
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
             }
           ],
           "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -504,11 +504,11 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
-            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0011",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+            "contact_id": null,
             "contact_email": "editor@acme.example",
-            "contact_created": true,
+            "contact_created": false,
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
@@ -567,7 +567,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
             "name": "November news",
             "status": "preparing",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": 1,
             "audience": {
               "group_ids": [
@@ -634,7 +634,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of Copy of November news",
             "status": "scheduled",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
             "audience": {
               "group_ids": [
@@ -698,7 +698,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
             "name": "Copy of November news",
             "status": "paused",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": 1,
             "audience": {
               "group_ids": [
@@ -762,7 +762,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
             "name": "Copy of November news",
             "status": "sending",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": 1,
             "audience": {
               "group_ids": [
@@ -826,7 +826,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of Copy of November news",
             "status": "cancelled",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
             "audience": {
               "group_ids": [
@@ -890,7 +890,7 @@ export const examples: Examples = {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
             "name": "News by city",
             "status": "preparing",
-            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
             "flow_version": 1,
             "audience": {
               "group_ids": [

@@ -46,7 +46,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "deleted": 8
+            "deleted": 10
           }
         }
       }
