@@ -37,7 +37,10 @@ async function startFilled(): Promise<TestApp & { id: OrganizationId }> {
   await registerOther(app)
   const webhook = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true }
   await app.manage('POST', '/organization/webhooks', webhook)
-  await send(app, await createFlow(app))
+  const flowId = await createFlow(app)
+  await send(app, flowId)
+  await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
+  await app.manage('POST', `/organization/flows/${flowId}/duplicate`)
   await app.manage('POST', '/organization/contacts', {
     email: 'zoe@example.com',
     first_name: 'Zoë',
