@@ -40,7 +40,7 @@ export async function broadcast(): Promise<Result> {
     })
     const startedAt = performance.now()
     const cpuBefore = service.cpuMicros()
-    await tenant.manage('POST', `/broadcasts/${id}/start`, { recipients: perRound })
+    await tenant.manage('POST', `/broadcasts/${id}/start`, { expected_recipients: perRound })
     await until('the end', () => isSent(service.db, tenant.id), lookEveryMs)
     const cpuAfter = service.cpuMicros()
     return {

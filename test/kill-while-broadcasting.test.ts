@@ -51,8 +51,10 @@ test('a broadcast whose workers are killed and which is paused at random moments
   const path = `/organization/broadcasts/${id}`
   const get = async () => (await manage('GET', path)).body.data
 
-  const starts = await Promise.all([1, 2].map(() => manage('POST', `${path}/start`, { recipients })))
-  expect(starts.map(({ status }) => status).sort()).toEqual([200, 409])
+  const starts = await Promise.all(
+    [1, 2].map(() => manage('POST', `${path}/start`, { expected_recipients: recipients })),
+  )
+  expect(starts.map(({ status }) => status).sort()).toEqual([202, 409])
 
   const random = announcedSeed('kills while broadcasting')
   for (let kill = 1; kill <= kills; kill++) {
@@ -79,11 +81,13 @@ test('a broadcast whose workers are killed and which is paused at random moments
     300_000,
   )
   expect(sent.counts).toEqual({
+    recipients,
     pending: 0,
     queued: 0,
     sent: recipients,
     bounced: 0,
     suppressed: 0,
+    unsubscribed: 0,
     failed: 0,
     cancelled: 0,
   })

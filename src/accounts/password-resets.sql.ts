@@ -58,7 +58,7 @@ export async function useReset(tx: Tx, { organizationId, tokenHash }: LinkToken)
     returning user_id`
   if (!used) return undefined
   const [user] = await tx<Account>`
-    select id, organization_id, email, name, role, created_at, password_hash, session_epoch
+    select id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch
     from users where organization_id = ${organizationId} and id = ${used.userId}`
   return user
 }

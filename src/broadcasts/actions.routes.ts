@@ -2,9 +2,9 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { FastifyRequest } from 'fastify'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, ok } from '../http/envelope.ts'
-import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
+import { accepted, accepts, answers, Nullable, ok } from '../http/envelope.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
+import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -32,23 +32,29 @@ const CheckOut = Type.Object({
   suppressed: Type.Integer(),
   unsubscribed: Type.Integer(),
   not_subscribed: Type.Integer(),
-  missing_variables: Type.Object({
-    checked: Type.Integer({ description: 'For how many recipients the email was rendered within the time limit.' }),
-    count: Type.Integer({ description: 'How many of them lack a variable without a default. They would fail.' }),
-    contacts: Type.Array(
-      Type.Object({ id: Type.String(), email: Type.String(), variables: Type.Array(Type.String()) }),
-      { description: 'The first of them.' },
-    ),
+  missing_variables: Type.Array(Type.Object({ variable: Type.String(), contacts: Type.Integer() }), {
+    description: 'The variables without a default that recipients lack, with the number of these recipients.',
   }),
+  checked: Type.Integer({ description: 'For how many recipients the email was rendered within the time limit.' }),
+  incomplete: Type.Integer({ description: 'How many of them lack a variable. They would fail.' }),
+  incomplete_contacts: Type.Array(
+    Type.Object({ id: Type.String(), email: Type.String(), variables: Type.Array(Type.String()) }),
+    { description: 'The first of them.' },
+  ),
   unused_context_keys: Type.Array(Type.String()),
 })
 
-const Confirmation = Type.Object({
-  recipients: Type.Integer({
-    minimum: 1,
-    description: 'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
+const Confirmation = Nullable(
+  Type.Object({
+    expected_recipients: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
+      }),
+    ),
   }),
-})
+)
 
 type Parts = ActionParts & CheckParts & TestEmailParts & { read: BoundedRead }
 
@@ -102,17 +108,25 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       path: string,
       summary: string,
       description: string,
-      act: (parts: ActionParts, key: Key, recipients: number) => Promise<Broadcast>,
+      act: (parts: ActionParts, key: Key, expected: number | undefined) => Promise<Broadcast>,
     ) =>
       api.post(
         `/broadcasts/:id/${path}`,
         {
           onRequest: requireBroadcaster,
-          schema: { tags, summary, description, params: IdParams, body: Confirmation, response: answers(BroadcastOut) },
+          schema: { tags, summary, description, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
         },
-        async (request) => ok(broadcastOut(await act(parts, keyOf(request), request.body.recipients))),
+        async (request, reply) => {
+          const broadcast = await act(parts, keyOf(request), request.body?.expected_recipients)
+          return reply.status(202).send(accepted(broadcastOut(broadcast)))
+        },
       )
-    confirmed('start', 'Start a broadcast', `Freezes the recipients and starts sending. ${permission}`, startBroadcast)
+    confirmed(
+      'start',
+      'Start a broadcast',
+      `Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. ${permission}`,
+      startBroadcast,
+    )
     confirmed(
       'schedule',
       'Schedule a broadcast',
@@ -163,14 +177,13 @@ const checkOut = (check: Check) => ({
   suppressed: check.suppressed,
   unsubscribed: check.unsubscribed,
   not_subscribed: check.notSubscribed,
-  missing_variables: {
-    checked: check.checked,
-    count: check.missing,
-    contacts: check.incomplete.map(({ contact: { id, email }, variables }) => ({
-      id: toText('con', id),
-      email,
-      variables,
-    })),
-  },
+  missing_variables: [...check.missingVariables].map(([variable, contacts]) => ({ variable, contacts })),
+  checked: check.checked,
+  incomplete: check.missing,
+  incomplete_contacts: check.incomplete.map(({ contact: { id, email }, variables }) => ({
+    id: toText('con', id),
+    email,
+    variables,
+  })),
   unused_context_keys: check.unusedContextKeys,
 })

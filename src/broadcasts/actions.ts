@@ -15,44 +15,53 @@ type Key = { organizationId: OrganizationId; id: BroadcastId }
 
 const countTimeoutMs = 20_000
 
-/** Starts a draft now. Throws `Refusal` if the number of recipients is not the confirmed one. */
-export async function startBroadcast(parts: ActionParts, key: Key, confirmed: number): Promise<Broadcast> {
+/**
+ * Starts a draft, or schedules it if it has a planned time. Throws `Refusal` if the number of recipients is not the
+ * expected one.
+ */
+export async function startBroadcast(parts: ActionParts, key: Key, expected: number | undefined): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
-    const { status } = current
-    if (status !== 'draft' && status !== 'scheduled') throw notIn(current, 'Only drafts can be started.')
-    if (current.schedule.per_recipient)
-      throw invalid({ path: 'schedule.per_recipient', problem: 'needs a scheduled start. Schedule the broadcast' })
-    const { versionId } = await confirm(tx, current, confirmed)
+    if (current.status !== 'draft') throw notIn(current, 'Only drafts can be started.')
+    if (current.schedule.at !== null) return plan(tx, current, expected)
+    const { versionId } = await confirm(tx, current, expected)
     await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: versionId })
     enqueueStep(tx, key, 'prepare', 0)
   })
 }
 
 /** Schedules a draft for its planned time. */
-export async function scheduleBroadcast(parts: ActionParts, key: Key, confirmed: number): Promise<Broadcast> {
+export async function scheduleBroadcast(
+  parts: ActionParts,
+  key: Key,
+  expected: number | undefined,
+): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'draft') throw notIn(current, 'Only drafts can be scheduled.')
-    const startsAt = startOf(current.schedule)
-    if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
-    const planned = current.schedule.per_recipient ? startOf({ ...current.schedule, per_recipient: false })! : startsAt
-    if (planned <= current.now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
-    await confirm(tx, current, confirmed)
-    await updateStatus(tx, key, { status: 'scheduled', startsAt: later(startsAt, current.now) })
-    enqueueStep(tx, key, 'prepare', Math.max(0, +startsAt - +current.now))
+    await plan(tx, current, expected)
   })
+}
+
+async function plan(tx: Tx, current: Broadcast, expected: number | undefined): Promise<void> {
+  const startsAt = startOf(current.schedule)
+  if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
+  const planned = current.schedule.per_recipient ? startOf({ ...current.schedule, per_recipient: false })! : startsAt
+  if (planned <= current.now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
+  await confirm(tx, current, expected)
+  await updateStatus(tx, current, { status: 'scheduled', startsAt: later(startsAt, current.now) })
+  enqueueStep(tx, current, 'prepare', Math.max(0, +startsAt - +current.now))
 }
 
 const later = (a: Date, b: Date) => (a > b ? a : b)
 
-/** The recipients are counted in the transaction of the start, so that the confirmed number is the current one. */
-async function confirm(tx: Tx, broadcast: Broadcast, confirmed: number) {
+/** The recipients are counted in the transaction of the start, so that the expected number is the current one. */
+async function confirm(tx: Tx, broadcast: Broadcast, expected: number | undefined) {
   const { flow, of } = await readyToSend(tx, broadcast)
   const { recipients } = await countAudience(tx, of)
   if (recipients === 0) throw new Refusal('conflict', 'Nobody would receive this broadcast. Check its audience.')
-  if (recipients !== confirmed)
+  if (expected !== undefined && recipients !== expected)
     throw new Refusal(
       'conflict',
-      `The broadcast has ${recipients.toLocaleString('en')} recipients now, not ${confirmed.toLocaleString('en')}. Check it again and confirm the new number.`,
+      `The broadcast has ${recipients.toLocaleString('en')} recipients now, not ${expected.toLocaleString('en')}. Check it again and confirm the new number.`,
     )
   return flow
 }

@@ -19,7 +19,7 @@ import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
 import { type PrepareParts, prepareBroadcast, type Report } from './prepare.ts'
-import { type RecipientResult, type RetryResult, settleRecipients, settleRetries } from './settle.sql.ts'
+import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.sql.ts'
 import { Slots } from './slots.ts'
 import { Turn, type TurnEnd } from './turn.ts'
 
@@ -242,7 +242,7 @@ export const broadcastsOfMessages = (db: Db): BroadcastParts => ({
           broadcastId: row.broadcastId!,
           contactId: row.contactId,
           messageId: row.id,
-          status: outcome.status as RetryResult['status'],
+          status: statusOf(outcome.status as RetryResult['status'], outcome.reason),
           reason: outcome.reason,
         }),
       ),

@@ -27,10 +27,8 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Broadcasts']
 
 const RecipientOut = Type.Object({
-  contact: Type.Object({
-    id: Type.String(),
-    email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
-  }),
+  contact_id: Type.String(),
+  email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
   status: oneOf(...recipientStatuses),
   reason: Nullable(Type.String()),
   message_id: Nullable(Type.String()),
@@ -191,7 +189,8 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
       return page({
         nextCursor,
         items: items.map(({ contactId, email, status, reason, messageId }) => ({
-          contact: { id: toText('con', contactId), email },
+          contact_id: toText('con', contactId),
+          email,
           status,
           reason,
           message_id: messageId && toText('msg', messageId),

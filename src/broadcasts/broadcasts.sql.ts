@@ -15,7 +15,16 @@ export const broadcastStatuses = [
 ] as const
 export type BroadcastStatus = (typeof broadcastStatuses)[number]
 
-export const recipientStatuses = ['pending', 'queued', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled'] as const
+export const recipientStatuses = [
+  'pending',
+  'queued',
+  'sent',
+  'bounced',
+  'suppressed',
+  'unsubscribed',
+  'failed',
+  'cancelled',
+] as const
 export type RecipientStatus = (typeof recipientStatuses)[number]
 
 /** Ids as they appear in the API. */
@@ -27,7 +36,10 @@ export type Audience = {
 }
 
 export type Schedule = {
-  /** A local time such as 2026-12-01T09:00, in `time_zone` or in the zone of each recipient. Null: now. */
+  /**
+   * A local time such as 2026-12-01T09:00, in `time_zone` or in the zone of each recipient, or a time with an offset.
+   * Null: now.
+   */
   at: string | null
   time_zone: string
   per_recipient: boolean
@@ -46,7 +58,7 @@ export type Broadcast = {
   audience: Audience
   context: Record<string, unknown>
   schedule: Schedule
-  ratePerHour: number | null
+  messagesPerHour: number | null
   missedAfterSeconds: number
   startsAt: Date | null
   reason: string | null
@@ -65,7 +77,7 @@ export type Broadcast = {
 }
 
 const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, schedule,
-  rate_per_hour, missed_after_seconds, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
+  messages_per_hour, missed_after_seconds, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
   (select number from flow_versions
     where flow_versions.organization_id = broadcasts.organization_id
@@ -119,7 +131,7 @@ export async function countBroadcasts(db: Reader, organizationId: OrganizationId
 
 export type BroadcastContent = Pick<
   Broadcast,
-  'name' | 'flowId' | 'audience' | 'context' | 'schedule' | 'ratePerHour' | 'missedAfterSeconds'
+  'name' | 'flowId' | 'audience' | 'context' | 'schedule' | 'messagesPerHour' | 'missedAfterSeconds'
 >
 
 export async function insertBroadcast(
@@ -127,11 +139,11 @@ export async function insertBroadcast(
   broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into broadcasts (organization_id, id, name, flow_id, audience, context, schedule, rate_per_hour,
+    insert into broadcasts (organization_id, id, name, flow_id, audience, context, schedule, messages_per_hour,
       missed_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
-      ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.ratePerHour}, ${broadcast.missedAfterSeconds},
+      ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
       ${broadcast.createdBy})`
 }
 
@@ -145,7 +157,7 @@ export async function updateContent(
     update broadcasts
     set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
       context = ${JSON.stringify(content.context)}::jsonb, schedule = ${JSON.stringify(content.schedule)}::jsonb,
-      rate_per_hour = ${content.ratePerHour}, missed_after_seconds = ${content.missedAfterSeconds}, updated_at = now()
+      messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
 }
 

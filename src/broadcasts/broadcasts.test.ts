@@ -34,7 +34,7 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     name: 'News',
     status: 'draft',
     flow_id: null,
-    missed_after: 'PT1H',
+    missed_after_seconds: 3600,
     recipients: null,
     schedule: { at: null, time_zone: 'UTC', per_recipient: false, window: null },
     counts: { pending: 0, sent: 0 },
@@ -44,8 +44,8 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     flow_id: flow,
     audience: { group_ids: [first, second], exclude_group_ids: [staff] },
     context: { topic: 'birds' },
-    missed_after: 'P1DT30M',
-    rate_per_hour: 1000,
+    missed_after_seconds: 90_000,
+    messages_per_hour: 1000,
     schedule: { time_zone: 'Europe/Vienna', window: { days: ['mon', 'fri'], from: '08:00', to: '18:00' } },
   }
   expect((await app.manage('PATCH', path, changes)).body.data).toMatchObject({ name: 'News', ...changes })
@@ -55,11 +55,10 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     suppressed: 1,
     unsubscribed: 0,
     not_subscribed: 0,
-    missing_variables: {
-      checked: 3,
-      count: 1,
-      contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
-    },
+    missing_variables: [{ variable: 'city', contacts: 1 }],
+    checked: 3,
+    incomplete: 1,
+    incomplete_contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
     unused_context_keys: [],
   })
   const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
@@ -100,13 +99,12 @@ test('invalid content is rejected with the path of the field', async () => {
     [{ audience: { exclude_segment_ids: ['seg_00000000000000000000000000'] } }, 'audience.exclude_segment_ids.0'],
     [{ schedule: { time_zone: 'Mars/Base' } }, 'schedule.time_zone'],
     [{ schedule: { at: '2026-02-30T09:00' } }, 'schedule.at'],
-    [{ schedule: { at: '2026-12-01T09:00:00Z' } }, 'schedule.at'],
     [{ schedule: { per_recipient: true } }, 'schedule.at'],
     [{ schedule: { window: { days: ['mon'], from: '18:00', to: '08:00' } } }, 'schedule.window.to'],
     [{ schedule: { window: { days: ['mon'], from: '8', to: '18:00' } } }, 'schedule.window.from'],
-    [{ missed_after: '1 hour' }, 'missed_after'],
-    [{ missed_after: 'P31D' }, 'missed_after'],
-    [{ rate_per_hour: 0 }, 'rate_per_hour'],
+    [{ missed_after_seconds: 59 }, 'missed_after_seconds'],
+    [{ missed_after_seconds: 31 * 86_400 }, 'missed_after_seconds'],
+    [{ messages_per_hour: 0 }, 'messages_per_hour'],
   ]
   for (const [content, path] of wrong) {
     const { status, body } = await app.manage('POST', '/organization/broadcasts', { name: 'News', ...content })
@@ -122,18 +120,39 @@ test('a start needs the permission and the exact number of recipients', async ()
   const path = `/organization/broadcasts/${(await make('/broadcasts', draft)).id}`
 
   const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
-  expect((await asMember('POST', `${path}/start`, { recipients: 2 })).status).toBe(403)
+  expect((await asMember('POST', `${path}/start`, { expected_recipients: 2 })).status).toBe(403)
   expect((await asMember('PATCH', path, { name: 'Bird news' })).status).toBe(200)
 
   const permitted = await app.manage('PATCH', `/organization/members/${memberId}`, { can_start_broadcasts: true })
   expect(permitted.body.data).toMatchObject({ role: 'member', can_start_broadcasts: true })
-  const refused = await asMember('POST', `${path}/start`, { recipients: 3 })
+  const refused = await asMember('POST', `${path}/start`, { expected_recipients: 3 })
   expect(refused.status).toBe(409)
   expect(refused.body.message).toContain('has 2 recipients now, not 3')
-  const answers = await Promise.all([1, 2, 3].map(() => asMember('POST', `${path}/start`, { recipients: 2 })))
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  const answers = await Promise.all([1, 2, 3].map(() => asMember('POST', `${path}/start`, { expected_recipients: 2 })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409])
   expect((await asMember('PATCH', path, { name: 'Late' })).status).toBe(409)
   expect((await asMember('DELETE', path)).status).toBe(409)
+})
+
+test('a start schedules a broadcast with a planned time, at most once, and compares no number unless one is expected', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const audience = { group_ids: [await group('First', ['ada@example.com'])] }
+  const start = async (schedule: object) => {
+    const { id } = await make('/broadcasts', { name: 'News', flow_id: flow, audience, schedule })
+    return [1, 2].map(() => app.manage('POST', `/organization/broadcasts/${id}/start`))
+  }
+  for (const at of ['2040-01-10T09:00:30+01:00', '2040-01-10T08:00:30Z', '2040-01-10T09:00:30']) {
+    const [first, second] = (await Promise.all(await start({ at, time_zone: 'Europe/Vienna' }))).sort(
+      (a, b) => a.status - b.status,
+    )
+    expect([first!.status, second!.status]).toEqual([202, 409])
+    expect(first!.body.data).toMatchObject({ status: 'scheduled', starts_at: '2040-01-10T08:00:30.000Z' })
+  }
+  const past = await Promise.all(await start({ at: '2020-01-10T08:00:00Z' }))
+  expect(past.map(({ status }) => status)).toEqual([422, 422])
+  const now = await Promise.all(await start({}))
+  expect(now.map(({ status }) => status).sort()).toEqual([202, 409])
 })
 
 test('a broadcast through a transactional flow skips only suppressed contacts', async () => {

@@ -85,12 +85,12 @@ export async function duplicateBroadcast(
   userId: UserId | null,
   id: BroadcastId,
 ): Promise<Broadcast> {
-  const { name, flowId, audience, context, schedule, ratePerHour, missedAfterSeconds } = await getBroadcast(
+  const { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds } = await getBroadcast(
     db,
     organizationId,
     id,
   )
-  const copy = { name: `Copy of ${name}`.slice(0, 200), flowId, context, ratePerHour, missedAfterSeconds }
+  const copy = { name: `Copy of ${name}`.slice(0, 200), flowId, context, messagesPerHour, missedAfterSeconds }
   return createBroadcast(db, organizationId, userId, {
     ...copy,
     audience: await withoutDeleted(db, organizationId, audience),
@@ -114,10 +114,10 @@ async function checkContent(
   if (content.flowId !== null && !(await findFlowOf(db, organizationId, content.flowId)))
     throw invalid({ path: 'flow_id', problem: 'does not exist' })
   await resolveAudience(db, organizationId, content.audience)
-  const { flowId, audience, context, ratePerHour, missedAfterSeconds } = content
+  const { flowId, audience, context, messagesPerHour, missedAfterSeconds } = content
   const name = checkName(content.name)
   const schedule = checkSchedule(content.schedule)
-  return { name, flowId, audience, context, schedule, ratePerHour, missedAfterSeconds }
+  return { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds }
 }
 
 /** Throws `Refusal` if a group or segment does not exist. */

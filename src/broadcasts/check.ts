@@ -23,6 +23,8 @@ export type Check = AudienceCounts & {
   /** How many recipients were checked for missing variables. */
   checked: number
   missing: number
+  /** How many of the checked recipients lack each variable. */
+  missingVariables: Map<string, number>
   /** The first recipients with missing variables. */
   incomplete: { contact: AudienceContact; variables: string[] }[]
   unusedContextKeys: string[]
@@ -39,6 +41,7 @@ export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: B
     ...(await countAudience(db, of)),
     checked: 0,
     missing: 0,
+    missingVariables: new Map(),
     incomplete: [],
     unusedContextKeys: [],
   }
@@ -69,6 +72,7 @@ export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: B
       check.unusedContextKeys = unused
       if (missing.length === 0) continue
       check.missing++
+      for (const name of missing) check.missingVariables.set(name, (check.missingVariables.get(name) ?? 0) + 1)
       if (check.incomplete.length < listedMax) check.incomplete.push({ contact, variables: missing })
     }
     if (contacts.length < pageSize) return check

@@ -121,7 +121,10 @@ export async function reconcileQueued(tx: Tx, { organizationId, id }: Key): Prom
   await tx`
     update broadcast_recipients
     set reason = messages.reason,
-      status = case when messages.status in ('sent', 'bounced', 'suppressed', 'cancelled') then messages.status else 'failed' end
+      status = case
+        when messages.status = 'suppressed' and messages.reason in ('unsubscribed', 'not_subscribed') then 'unsubscribed'
+        when messages.status in ('sent', 'bounced', 'suppressed', 'cancelled') then messages.status
+        else 'failed' end
     from messages
     where broadcast_recipients.organization_id = ${organizationId} and broadcast_recipients.broadcast_id = ${id}
       and broadcast_recipients.status = 'queued' and messages.organization_id = ${organizationId}

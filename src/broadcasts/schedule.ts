@@ -27,8 +27,13 @@ export const scheduleNow: Schedule = {
 export function checkSchedule(schedule: Schedule): Schedule {
   const { at, time_zone: zone, time_zone_attribute: attribute, window } = schedule
   if (!isTimeZone(zone)) throw invalid({ path: 'schedule.time_zone', problem: 'must be an IANA time zone' })
-  if (at !== null && parseWallClock(at) === undefined)
-    throw invalid({ path: 'schedule.at', problem: 'must be a local time such as 2026-12-01T09:00' })
+  if (at !== null && parseWallClock(at) === undefined && parseInstant(at) === undefined)
+    throw invalid({
+      path: 'schedule.at',
+      problem: 'must be a local time such as 2026-12-01T09:00, or a time with an offset such as 2026-12-01T09:00:00Z',
+    })
+  if (at !== null && schedule.per_recipient && parseWallClock(at) === undefined)
+    throw invalid({ path: 'schedule.at', problem: 'must be a local time to send at the local time of each recipient' })
   if (schedule.per_recipient && at === null)
     throw invalid({ path: 'schedule.at', problem: 'is required to send at the local time of each recipient' })
   if (attribute === '' || attribute.length > attributeMax)
@@ -48,35 +53,20 @@ function checkWindow({ days, from, to }: WeeklyWindow): void {
     throw invalid({ path: 'schedule.window.to', problem: `must be at least ${windowMinutesMin} minutes after from` })
 }
 
+const withOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/i
+
+function parseInstant(text: string): Date | undefined {
+  const at = withOffset.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : new Date(at)
+}
+
 /** Returns the planned start, or undefined if the schedule has no time. */
 export function startOf({ at, time_zone: zone, per_recipient: perRecipient }: Schedule): Date | undefined {
   if (at === null) return undefined
+  const instant = parseInstant(at)
+  if (instant) return instant
   return new Date(instantOf(perRecipient ? earliestZone : zone, parseWallClock(at)!))
 }
 
 /** The time at which recipients in this zone get a broadcast that is sent at their local time. */
 export const localStart = (at: string, zone: string): Date => new Date(instantOf(zone, parseWallClock(at)!))
-
-const duration = /^P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/
-const missedAfterMin = 60
-const missedAfterMax = 30 * 86_400
-
-/** Parses a duration such as PT1H or P1DT12H into seconds. Throws `Refusal` if it is invalid. */
-export function parseDuration(text: string): number {
-  const [days, hours, minutes] = (duration.exec(text)?.slice(1) ?? []).map((digits) => Number(digits ?? 0))
-  const seconds = (days ?? 0) * 86_400 + (hours ?? 0) * 3_600 + (minutes ?? 0) * 60
-  if (seconds < missedAfterMin || seconds > missedAfterMax)
-    throw invalid({
-      path: 'missed_after',
-      problem: 'must be an ISO 8601 duration from one minute to 30 days, such as PT1H',
-    })
-  return seconds
-}
-
-export function durationText(seconds: number): string {
-  const days = Math.floor(seconds / 86_400)
-  const hours = Math.floor((seconds % 86_400) / 3_600)
-  const minutes = Math.floor((seconds % 3_600) / 60)
-  const time = `${hours ? `${hours}H` : ''}${minutes ? `${minutes}M` : ''}`
-  return `P${days ? `${days}D` : ''}${time ? `T${time}` : ''}`
-}

@@ -106,7 +106,7 @@ test('the rate limits how many emails are sent', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { group, create } = await fill(app)
-  const broadcast = await create([await group('First', emails('a', 20))], { rate_per_hour: 7_200 })
+  const broadcast = await create([await group('First', emails('a', 20))], { messages_per_hour: 7_200 })
   const startedAt = Date.now()
   await broadcast.start()
   await broadcast.ended()
@@ -119,7 +119,7 @@ test('a broadcast that was interrupted for too long is paused instead of continu
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { group, create } = await fill(app)
-  const broadcast = await create([await group('First', emails('a', 20))], { rate_per_hour: 1 })
+  const broadcast = await create([await group('First', emails('a', 20))], { messages_per_hour: 1 })
   await broadcast.start()
   await until('the first email', async () => (await broadcast.get()).counts.sent === 1)
   // As if the service had been restored from a backup, two hours later.
@@ -156,7 +156,7 @@ test('complaints pause a broadcast', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { group, create } = await fill(app)
-  const broadcast = await create([await group('First', emails('a', 40))], { rate_per_hour: 7_200 })
+  const broadcast = await create([await group('First', emails('a', 40))], { messages_per_hour: 7_200 })
   await broadcast.start()
   await until('some emails', async () => (await broadcast.get()).counts.sent >= 10)
   // Four of them are reported as spam.

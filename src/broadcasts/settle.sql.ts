@@ -8,6 +8,12 @@ import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../value
 import type { RecipientStatus } from './broadcasts.sql.ts'
 import { retryLane } from './lanes.ts'
 
+const notSubscribed = ['unsubscribed', 'not_subscribed']
+
+/** Recipients that unsubscribed after the start are counted apart from other suppressed ones. */
+export const statusOf = <Status extends RecipientStatus>(status: Status, reason: string | null) =>
+  status === 'suppressed' && reason !== null && notSubscribed.includes(reason) ? ('unsubscribed' as const) : status
+
 /** What happened to a recipient. Without a message, nothing was sent: the contact is suppressed, or rendering failed. */
 export type RecipientResult = {
   organizationId: OrganizationId
@@ -140,7 +146,7 @@ export type RetryResult = {
   broadcastId: BroadcastId
   contactId: ContactId
   messageId: MessageId
-  status: 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
+  status: 'sent' | 'bounced' | 'suppressed' | 'unsubscribed' | 'failed' | 'cancelled'
   reason: string | null
 }
 

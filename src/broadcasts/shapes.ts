@@ -6,13 +6,13 @@ import { nameMax } from '../values/names.ts'
 import { weekdays } from '../values/zoned-time.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import type { Results } from './results.sql.ts'
-import { durationText, parseDuration, scheduleNow } from './schedule.ts'
+import { scheduleNow } from './schedule.ts'
 
 const idsMax = 100
-const ratePerHourMax = 100_000_000
+const messagesPerHourMax = 100_000_000
 
 const Ids = Type.Array(Type.String(), { maxItems: idsMax })
-const localTime = 'A local time without an offset, such as `2026-12-01T09:00`.'
+const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset.'
 
 const AudienceIn = Type.Object({
   group_ids: Type.Optional(Ids),
@@ -50,10 +50,11 @@ const contentFields = {
   audience: AudienceIn,
   context: FreeObject,
   schedule: ScheduleIn,
-  rate_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: ratePerHourMax })),
-  missed_after: Type.String({
-    description:
-      'An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`.',
+  messages_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: messagesPerHourMax })),
+  missed_after_seconds: Type.Integer({
+    minimum: 60,
+    maximum: 30 * 86_400,
+    description: 'A broadcast that cannot start within this time after its planned time expires. One hour by default.',
   }),
 }
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
@@ -61,11 +62,13 @@ export const BroadcastIn = Type.Object({ name: Name, ...Type.Partial(Type.Object
 export const BroadcastChanges = Type.Partial(Type.Object({ name: Name, ...contentFields }))
 
 const CountsOut = Type.Object(
-  Object.fromEntries(recipientStatuses.map((status) => [status, Type.Integer()])) as Record<
-    (typeof recipientStatuses)[number],
+  Object.fromEntries(['recipients' as const, ...recipientStatuses].map((name) => [name, Type.Integer()])) as Record<
+    'recipients' | (typeof recipientStatuses)[number],
     ReturnType<typeof Type.Integer>
   >,
-  { description: 'Recipients by status. They add up to `recipients`.' },
+  {
+    description: 'The number of frozen recipients, and how many of them have which status. The statuses add up to it.',
+  },
 )
 
 export const BroadcastOut = Type.Object({
@@ -79,8 +82,8 @@ export const BroadcastOut = Type.Object({
   audience: AudienceOut,
   context: FreeObject,
   schedule: ScheduleOut,
-  rate_per_hour: Nullable(Type.Integer()),
-  missed_after: Type.String(),
+  messages_per_hour: Nullable(Type.Integer()),
+  missed_after_seconds: Type.Integer(),
   starts_at: Nullable(Timestamp),
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
@@ -119,10 +122,12 @@ const finalStatuses = ['sent', 'cancelled', 'expired']
 
 /** Until the ledger of a cancelled broadcast is updated, its pending rows are shown as what they will be. */
 function countsOut({ counts, status }: Broadcast) {
-  const all = Object.fromEntries(recipientStatuses.map((each) => [each, counts[each] ?? 0])) as Record<
+  const byStatus = Object.fromEntries(recipientStatuses.map((each) => [each, counts[each] ?? 0])) as Record<
     (typeof recipientStatuses)[number],
     number
   >
+  // Summed up instead of read from the broadcast, so that they add up at any moment.
+  const all = { recipients: Object.values(byStatus).reduce((sum, each) => sum + each, 0), ...byStatus }
   return finalStatuses.includes(status) ? { ...all, pending: 0, cancelled: all.cancelled + all.pending } : all
 }
 
@@ -135,8 +140,8 @@ export const broadcastOut = (broadcast: Broadcast): Static<typeof BroadcastOut> 
   audience: broadcast.audience,
   context: broadcast.context,
   schedule: broadcast.schedule,
-  rate_per_hour: broadcast.ratePerHour,
-  missed_after: durationText(broadcast.missedAfterSeconds),
+  messages_per_hour: broadcast.messagesPerHour,
+  missed_after_seconds: broadcast.missedAfterSeconds,
   starts_at: broadcast.startsAt?.toISOString() ?? null,
   started_at: broadcast.startedAt?.toISOString() ?? null,
   finished_at: broadcast.finishedAt?.toISOString() ?? null,
@@ -159,7 +164,7 @@ export const resultsOut = (results: Results) => ({
 })
 
 const emptyAudience = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
-const missedAfterDefault = 'PT1H'
+const missedAfterSecondsDefault = 3_600
 
 /** The content of a new broadcast. `timeZone` is that of the organization. */
 export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): BroadcastContent {
@@ -169,8 +174,8 @@ export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): B
     audience: { ...emptyAudience, ...body.audience },
     context: body.context ?? {},
     schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
-    ratePerHour: body.rate_per_hour ?? null,
-    missedAfterSeconds: parseDuration(body.missed_after ?? missedAfterDefault),
+    messagesPerHour: body.messages_per_hour ?? null,
+    missedAfterSeconds: body.missed_after_seconds ?? missedAfterSecondsDefault,
   }
 }
 
@@ -184,7 +189,7 @@ export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: strin
     ...(body.audience !== undefined && { audience: all.audience }),
     ...(body.context !== undefined && { context: all.context }),
     ...(body.schedule !== undefined && { schedule: all.schedule }),
-    ...(body.rate_per_hour !== undefined && { ratePerHour: all.ratePerHour }),
-    ...(body.missed_after !== undefined && { missedAfterSeconds: all.missedAfterSeconds }),
+    ...(body.messages_per_hour !== undefined && { messagesPerHour: all.messagesPerHour }),
+    ...(body.missed_after_seconds !== undefined && { missedAfterSeconds: all.missedAfterSeconds }),
   }
 }

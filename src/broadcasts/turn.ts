@@ -11,7 +11,7 @@ import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, leastId, type MessageId } from '../values/ids.ts'
 import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
 import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
-import type { RecipientResult } from './settle.sql.ts'
+import { type RecipientResult, statusOf } from './settle.sql.ts'
 import type { Slots } from './slots.ts'
 
 /** Recipients that are read and started together. */
@@ -120,7 +120,7 @@ export class Turn {
   /** Returns undefined if there is none, or if it may not be started now. */
   async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
     const { broadcast } = this.#input
-    const rate = broadcast.ratePerHour
+    const rate = broadcast.messagesPerHour
     const limit =
       rate === null ? chunkMax : Math.min(chunkMax, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
     const recipients = await this.#read(after, this.#part.toContact, limit)
@@ -192,7 +192,7 @@ export class Turn {
     const key = { organizationId, broadcastId, contactId, message: null }
     if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
     const suppressed = suppressionReason(flow, recipient, false)
-    if (suppressed) return { ...key, status: 'suppressed', reason: suppressed }
+    if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
 
     await this.#parts.slots.take()
     try {

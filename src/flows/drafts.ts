@@ -4,8 +4,8 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, type FlowVersionId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
-  deleteDraft,
   type Draft,
+  deleteDraft,
   findDraft,
   type NewDraft,
   replaceDraft,

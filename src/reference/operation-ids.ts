@@ -22,6 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'DELETE /api/v1/organization/api-keys/:id': 'revokeApiKey',
   'GET /api/v1/organization/contacts/export': 'exportContacts',
   'GET /api/v1/organization/contacts/count': 'countContacts',
+  'GET /api/v1/organization/segments/:id/count': 'countSegment',
   'GET /api/v1/organization/contacts/:id/export': 'exportContact',
   'POST /api/v1/organization/contacts/import': 'importContacts',
   'POST /api/v1/organization/contacts/import/inspect': 'inspectImportFile',

@@ -31,7 +31,7 @@ const FlowResultsOut = Type.Object({
   timezone: Type.String(),
   totals: CountsOut,
   previous: Type.Object(counts, { description: 'The preceding period of the same length.' }),
-  series: Type.Array(Type.Object({ date: Day, ...counts })),
+  days: Type.Array(Type.Object({ date: Day, ...counts })),
   links: Type.Array(
     Type.Object({
       link: Nullable(
@@ -50,7 +50,7 @@ const FlowResultsOut = Type.Object({
       ...performed,
     }),
   ),
-  bounce_reasons: Type.Array(Type.Object({ reason: Nullable(Type.String({ description: other })), ...bounced })),
+  bounces: Type.Array(Type.Object({ reason: Nullable(Type.String({ description: other })), ...bounced })),
   versions: Type.Array(
     Type.Object({
       version: Nullable(Type.Integer({ description: other })),
@@ -101,10 +101,10 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           timezone: results.timezone,
           totals: results.totals,
           previous: results.previous,
-          series: results.series,
+          days: results.series,
           links: results.links.map(linkOut),
           domains: results.domains.map((domain) => ({ domain: domain.value, ...performedOut(domain) })),
-          bounce_reasons: results.reasons.map((reason) => ({ reason: reason.value, ...bouncedOut(reason) })),
+          bounces: results.reasons.map((reason) => ({ reason: reason.value, ...bouncedOut(reason) })),
           versions: results.versions.map((version) => ({
             version: version.number,
             ...performedOut(version),

@@ -57,7 +57,7 @@ test('the results of a flow are counted by day, link, domain, bounce reason and 
     emailClick: { total: 3, unique: 1, machine: 1 },
   })
   expect(data.previous.emailClick.unique).toBe(1)
-  expect(data.series.map((day: { date: string }) => day.date)).toEqual(['2026-03-02', '2026-03-03'])
+  expect(data.days.map((day: { date: string }) => day.date)).toEqual(['2026-03-02', '2026-03-03'])
   expect(data.links).toEqual([
     { link: 'https://shop.example/sale', clicks: 2, clicks_unique: 1, clicks_machine: 0 },
     { link: 'https://shop.example/terms', clicks: 0, clicks_unique: 0, clicks_machine: 1 },
@@ -69,7 +69,7 @@ test('the results of a flow are counted by day, link, domain, bounce reason and 
     { domain: 'example.com', ...first },
     { domain: 'other.example', ...second },
   ])
-  expect(data.bounce_reasons).toEqual(
+  expect(data.bounces).toEqual(
     expect.arrayContaining([
       { reason: 'user_unknown', hard_bounces: 1, soft_bounces: 0 },
       { reason: 'mailbox_full', hard_bounces: 0, soft_bounces: 1 },

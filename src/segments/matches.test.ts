@@ -5,7 +5,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { type FlowId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
-import { contactStatuses, type Condition, engagementEvents, type Filter, operators, textFields } from './filter.ts'
+import { type Condition, contactStatuses, engagementEvents, type Filter, operators, textFields } from './filter.ts'
 import { matchesFilter } from './matches.ts'
 import { checkFilter } from './parse-filter.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type FlowId, type GroupId, parseId } from '../values/ids.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
-import { type Condition, conditionsMax, depthMax, type Filter, filterBytesMax, FilterRef } from './filter.ts'
+import { type Condition, conditionsMax, depthMax, type Filter, FilterRef, filterBytesMax } from './filter.ts'
 
 declare const checked: unique symbol
 /** A filter within the limits, in which every condition has the values that its operator needs. */

@@ -6,13 +6,13 @@ const dayMs = 24 * 60 * minuteMs
 /** A time of day and a date without a zone, as milliseconds since 1970 on a clock that shows this time in UTC. */
 export type WallClock = number & { readonly wall: unique symbol }
 
-const pattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)$/
+const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/
 
-/** Parses `2026-12-01T09:00`. Returns undefined if there is no such date or time. */
+/** Parses `2026-12-01T09:00`, also with seconds. Returns undefined if there is no such date or time. */
 export function parseWallClock(text: string): WallClock | undefined {
   const match = pattern.exec(text)
   if (!match) return undefined
-  const at = Date.parse(`${text}:00Z`)
+  const at = Date.parse(match[1] ? `${text}Z` : `${text}:00Z`)
   // A date such as 31 June would be moved to the next month.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? (at as WallClock) : undefined
 }

@@ -71,6 +71,7 @@ async function recordSegments(recorder: Recorder, groupId: string): Promise<void
   await recorder.record('listSegments')
   await recorder.record('getSegment', { params: { id } })
   await recorder.record('countContacts', { query: { segment_id: id } })
+  await recorder.record('countSegment', { params: { id } })
   await recorder.record('updateSegment', { params: { id }, body: { name: 'Customers who did not click' } })
   await recorder.record('deleteSegment', { params: { id } })
 }

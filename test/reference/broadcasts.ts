@@ -33,8 +33,8 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   const checked = await recorder.record('checkBroadcast', { params })
   const { recipients } = checked.data
   await recorder.record('testBroadcast', { params, body: { to: 'editor@acme.example' } })
-  await recorder.record('startBroadcast', { params, body: { recipients: recipients + 1 }, status: 409 })
-  await recorder.record('startBroadcast', { params, body: { recipients } })
+  await recorder.record('startBroadcast', { params, body: { expected_recipients: recipients + 1 }, status: 409 })
+  await recorder.record('startBroadcast', { params, body: { expected_recipients: recipients } })
   await until('the broadcast to be sent', async () => {
     const { body } = await app.manage('GET', `/organization/broadcasts/${id}`)
     return body.data.status === 'sent'
@@ -58,11 +58,11 @@ async function recordControls(recorder: Recorder, id: string, recipients: number
   await app.manage('PATCH', `/organization/broadcasts/${later}`, {
     schedule: { at: '2040-01-10T09:00', time_zone: 'Europe/Vienna' },
   })
-  await recorder.record('scheduleBroadcast', { params: { id: later }, body: { recipients } })
+  await recorder.record('scheduleBroadcast', { params: { id: later }, body: { expected_recipients: recipients } })
   await recorder.record('cancelBroadcast', { params: { id: later } })
   // One email every hour.
-  await app.manage('PATCH', path, { rate_per_hour: 1 })
-  await app.manage('POST', `${path}/start`, { recipients })
+  await app.manage('PATCH', path, { messages_per_hour: 1 })
+  await app.manage('POST', `${path}/start`, { expected_recipients: recipients })
   await until('the first email', async () => (await app.manage('GET', path)).body.data.counts.sent > 0)
   await recorder.record('pauseBroadcast', { params })
   await recorder.record('resumeBroadcast', { params })
@@ -78,7 +78,7 @@ async function recordRetry(recorder: Recorder, groupId: string): Promise<void> {
   const { id } = (await app.manage('POST', '/organization/broadcasts', draft)).body.data
   const path = `/organization/broadcasts/${id}`
   const { recipients } = (await app.manage('POST', `${path}/check`)).body.data
-  await app.manage('POST', `${path}/start`, { recipients })
+  await app.manage('POST', `${path}/start`, { expected_recipients: recipients })
   await until('the failed recipients', async () => (await app.manage('GET', path)).body.data.status === 'sent')
   await recorder.record('retryBroadcastFailed', { params: { id } })
   await until('the second round', async () => (await app.manage('GET', path)).body.data.status === 'sent')

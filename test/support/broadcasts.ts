@@ -40,7 +40,7 @@ export async function fill(app: TestApp) {
     const act = async (action: string, body?: object) => app.manage('POST', `${path}/${action}`, body)
     const start = async (action = 'start') => {
       const { recipients } = (await act('check')).body.data
-      return act(action, { recipients })
+      return act(action, { expected_recipients: recipients })
     }
     const ended = async (...statuses: string[]) => {
       const states = statuses.length > 0 ? statuses : ['sent']
@@ -55,7 +55,7 @@ export async function fill(app: TestApp) {
     }
     const recipients = async (status: string) => {
       const { body } = await app.manage('GET', `${path}/recipients?status=${status}&limit=100`)
-      return body.data as { contact: { email: string }; reason: string | null; message_id: string | null }[]
+      return body.data as { email: string; reason: string | null; message_id: string | null }[]
     }
     return { id, get, act, start, ended, recipients }
   }

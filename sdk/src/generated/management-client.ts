@@ -371,6 +371,15 @@ export class WaxwingManagement {
   }
 
   /**
+   * Count the contacts of a segment.
+   *
+   * Counts its contacts now. If that takes longer than 5 seconds, the number is estimated.
+   */
+  countSegment(id: string, options?: RequestOptions): Promise<Data<'countSegment'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}/count`, options })
+  }
+
+  /**
    * Get a contact.
    *
    * `status` combines the subscription of the contact with the suppressions of its address.
@@ -540,7 +549,7 @@ export class WaxwingManagement {
   /**
    * Get a segment.
    *
-   * Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.
+   * Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.
    */
   getSegment(id: string, options?: RequestOptions): Promise<Data<'getSegment'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}`, options })
@@ -947,7 +956,8 @@ export class WaxwingManagement {
   /**
    * Start a broadcast.
    *
-   * Freezes the recipients and starts sending. Members need the permission to start broadcasts.
+   * Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the
+   * permission to start broadcasts.
    */
   startBroadcast(id: string, body: Body<'startBroadcast'>, options?: RequestOptions): Promise<Data<'startBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/start`, body, options })

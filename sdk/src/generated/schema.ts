@@ -1025,6 +1025,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/segments/{id}/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the contacts of a segment
+         * @description Counts its contacts now. If that takes longer than 5 seconds, the number is estimated.
+         *
+         *     If `exact` is false, counting took too long and `count` is an estimate from a sample.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["countSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/contacts/export": {
         parameters: {
             query?: never;
@@ -1398,7 +1422,7 @@ export interface paths {
         };
         /**
          * Get a segment
-         * @description Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.
+         * @description Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -2227,7 +2251,7 @@ export interface paths {
          * List the recipients of a broadcast
          * @description The recipients that were frozen at the start, with what happened to each.
          *
-         *     `queued` means that the mail server deferred the email and it will be tried again. `suppressed` recipients unsubscribed, bounced or complained after the start.
+         *     `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2328,9 +2352,9 @@ export interface paths {
         put?: never;
         /**
          * Start a broadcast
-         * @description Freezes the recipients and starts sending. Members need the permission to start broadcasts.
+         * @description Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the permission to start broadcasts.
          *
-         *     The version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. Of several concurrent requests, one succeeds.
+         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. Of several concurrent requests, one succeeds.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2360,7 +2384,7 @@ export interface paths {
          * Schedule a broadcast
          * @description Starts the broadcast at its planned time, with the recipients of that time. Members need the permission to start broadcasts.
          *
-         *     The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after` later, and expires after that.
+         *     The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -7517,6 +7541,56 @@ export interface operations {
                 };
             };
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "count": 1,
+                     *         "exact": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            count: number;
+                            exact: boolean;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12969,8 +13043,8 @@ export interface operations {
                      *             "time_zone_attribute": "time_zone",
                      *             "window": null
                      *           },
-                     *           "rate_per_hour": null,
-                     *           "missed_after": "PT1H",
+                     *           "messages_per_hour": null,
+                     *           "missed_after_seconds": 3600,
                      *           "starts_at": "2026-03-02T10:15:00.000Z",
                      *           "started_at": "2026-03-02T10:15:00.120Z",
                      *           "finished_at": "2026-03-02T09:30:02.417Z",
@@ -12979,11 +13053,13 @@ export interface operations {
                      *           "recipients": 3,
                      *           "excluded": 0,
                      *           "counts": {
+                     *             "recipients": 3,
                      *             "pending": 0,
                      *             "queued": 0,
                      *             "sent": 3,
                      *             "bounced": 0,
                      *             "suppressed": 0,
+                     *             "unsubscribed": 0,
                      *             "failed": 0,
                      *             "cancelled": 0
                      *           },
@@ -13018,7 +13094,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -13034,8 +13110,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13050,13 +13126,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -13113,7 +13191,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     schedule?: {
-                        /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                        /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
                         /** @description An IANA time zone. */
                         time_zone?: string;
@@ -13129,9 +13207,9 @@ export interface operations {
                             to: string;
                         } | null;
                     };
-                    rate_per_hour?: number | null;
-                    /** @description An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`. */
-                    missed_after?: string;
+                    messages_per_hour?: number | null;
+                    /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
+                    missed_after_seconds?: number;
                 };
             };
         };
@@ -13171,8 +13249,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -13181,11 +13259,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -13218,7 +13298,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -13234,8 +13314,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13250,13 +13330,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -13361,8 +13443,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -13371,11 +13453,13 @@ export interface operations {
                      *         "recipients": 3,
                      *         "excluded": 0,
                      *         "counts": {
+                     *           "recipients": 3,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 3,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -13416,7 +13500,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -13432,8 +13516,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13448,13 +13532,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -13568,7 +13654,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     schedule?: {
-                        /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                        /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
                         /** @description An IANA time zone. */
                         time_zone?: string;
@@ -13584,9 +13670,9 @@ export interface operations {
                             to: string;
                         } | null;
                     };
-                    rate_per_hour?: number | null;
-                    /** @description An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`. */
-                    missed_after?: string;
+                    messages_per_hour?: number | null;
+                    /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
+                    missed_after_seconds?: number;
                 };
             };
         };
@@ -13626,8 +13712,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -13636,11 +13722,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -13673,7 +13761,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -13689,8 +13777,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13705,13 +13793,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -13791,8 +13881,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -13801,11 +13891,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -13838,7 +13930,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -13854,8 +13946,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13870,13 +13962,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -13907,7 +14001,7 @@ export interface operations {
                  */
                 limit?: string;
                 /** @example sent */
-                status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+                status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
             };
             header?: never;
             path: {
@@ -13931,10 +14025,8 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *             "email": "ida@example.com"
-                     *           },
+                     *           "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *           "email": "ida@example.com",
                      *           "status": "sent",
                      *           "reason": null,
                      *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
@@ -13950,13 +14042,11 @@ export interface operations {
                         status: "success";
                         message: string;
                         data: {
-                            contact: {
-                                id: string;
-                                /** @description Null if the contact was erased. */
-                                email: string | null;
-                            };
+                            contact_id: string;
+                            /** @description Null if the contact was erased. */
+                            email: string | null;
                             /** @enum {string} */
-                            status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+                            status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
                             reason: string | null;
                             message_id: string | null;
                         }[];
@@ -14051,11 +14141,10 @@ export interface operations {
                      *         "suppressed": 0,
                      *         "unsubscribed": 0,
                      *         "not_subscribed": 0,
-                     *         "missing_variables": {
-                     *           "checked": 3,
-                     *           "count": 0,
-                     *           "contacts": []
-                     *         },
+                     *         "missing_variables": [],
+                     *         "checked": 3,
+                     *         "incomplete": 0,
+                     *         "incomplete_contacts": [],
                      *         "unused_context_keys": []
                      *       }
                      *     }
@@ -14074,18 +14163,21 @@ export interface operations {
                             suppressed: number;
                             unsubscribed: number;
                             not_subscribed: number;
+                            /** @description The variables without a default that recipients lack, with the number of these recipients. */
                             missing_variables: {
-                                /** @description For how many recipients the email was rendered within the time limit. */
-                                checked: number;
-                                /** @description How many of them lack a variable without a default. They would fail. */
-                                count: number;
-                                /** @description The first of them. */
-                                contacts: {
-                                    id: string;
-                                    email: string;
-                                    variables: string[];
-                                }[];
-                            };
+                                variable: string;
+                                contacts: number;
+                            }[];
+                            /** @description For how many recipients the email was rendered within the time limit. */
+                            checked: number;
+                            /** @description How many of them lack a variable. They would fail. */
+                            incomplete: number;
+                            /** @description The first of them. */
+                            incomplete_contacts: {
+                                id: string;
+                                email: string;
+                                variables: string[];
+                            }[];
                             unused_context_keys: string[];
                         };
                     };
@@ -14217,27 +14309,27 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "recipients": 4
+                 *       "expected_recipients": 4
                  *     }
                  */
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
-                    recipients: number;
-                };
+                    expected_recipients?: number;
+                } | null;
             };
         };
         responses: {
             /** @description Default Response */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 200,
+                     *       "code": 202,
                      *       "status": "success",
-                     *       "message": "OK",
+                     *       "message": "Accepted",
                      *       "data": {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "November news",
@@ -14262,8 +14354,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -14272,11 +14364,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -14287,7 +14381,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {number} */
-                        code: 200;
+                        code: 202;
                         /** @enum {string} */
                         status: "success";
                         message: string;
@@ -14309,7 +14403,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -14325,8 +14419,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14341,13 +14435,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -14415,27 +14511,27 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "recipients": 3
+                 *       "expected_recipients": 3
                  *     }
                  */
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
-                    recipients: number;
-                };
+                    expected_recipients?: number;
+                } | null;
             };
         };
         responses: {
             /** @description Default Response */
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "code": 200,
+                     *       "code": 202,
                      *       "status": "success",
-                     *       "message": "OK",
+                     *       "message": "Accepted",
                      *       "data": {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of Copy of November news",
@@ -14460,8 +14556,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -14470,11 +14566,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -14485,7 +14583,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @enum {number} */
-                        code: 200;
+                        code: 202;
                         /** @enum {string} */
                         status: "success";
                         message: string;
@@ -14507,7 +14605,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -14523,8 +14621,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14539,13 +14637,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -14633,8 +14733,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": 1,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": 1,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": null,
@@ -14643,11 +14743,13 @@ export interface operations {
                      *         "recipients": 3,
                      *         "excluded": 0,
                      *         "counts": {
+                     *           "recipients": 3,
                      *           "pending": 2,
                      *           "queued": 0,
                      *           "sent": 1,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -14680,7 +14782,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -14696,8 +14798,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14712,13 +14814,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -14794,8 +14898,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": 1,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": 1,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": null,
@@ -14804,11 +14908,13 @@ export interface operations {
                      *         "recipients": 3,
                      *         "excluded": 0,
                      *         "counts": {
+                     *           "recipients": 3,
                      *           "pending": 2,
                      *           "queued": 0,
                      *           "sent": 1,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -14841,7 +14947,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -14857,8 +14963,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14873,13 +14979,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -14955,8 +15063,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -14965,11 +15073,13 @@ export interface operations {
                      *         "recipients": null,
                      *         "excluded": null,
                      *         "counts": {
+                     *           "recipients": 0,
                      *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -15002,7 +15112,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -15018,8 +15128,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15034,13 +15144,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -15114,8 +15226,8 @@ export interface operations {
                      *           "time_zone_attribute": "time_zone",
                      *           "window": null
                      *         },
-                     *         "rate_per_hour": null,
-                     *         "missed_after": "PT1H",
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -15124,11 +15236,13 @@ export interface operations {
                      *         "recipients": 3,
                      *         "excluded": 0,
                      *         "counts": {
+                     *           "recipients": 3,
                      *           "pending": 3,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
+                     *           "unsubscribed": 0,
                      *           "failed": 0,
                      *           "cancelled": 0
                      *         },
@@ -15161,7 +15275,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             schedule: {
-                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
                                 /** @description An IANA time zone. */
                                 time_zone: string;
@@ -15177,8 +15291,8 @@ export interface operations {
                                     to: string;
                                 } | null;
                             };
-                            rate_per_hour: number | null;
-                            missed_after: string;
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15193,13 +15307,15 @@ export interface operations {
                             recipients: number | null;
                             /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
                             excluded: number | null;
-                            /** @description Recipients by status. They add up to `recipients`. */
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
                             counts: {
+                                recipients: number;
                                 pending: number;
                                 queued: number;
                                 sent: number;
                                 bounced: number;
                                 suppressed: number;
+                                unsubscribed: number;
                                 failed: number;
                                 cancelled: number;
                             };
@@ -16574,7 +16690,7 @@ export interface operations {
                      *             "machine": 0
                      *           }
                      *         },
-                     *         "series": [
+                     *         "days": [
                      *           {
                      *             "date": "2026-03-01",
                      *             "emailSent": {
@@ -16671,7 +16787,7 @@ export interface operations {
                      *             "complaints": 0
                      *           }
                      *         ],
-                     *         "bounce_reasons": [],
+                     *         "bounces": [],
                      *         "versions": [
                      *           {
                      *             "version": 3,
@@ -16832,7 +16948,7 @@ export interface operations {
                                     machine: number;
                                 };
                             };
-                            series: {
+                            days: {
                                 /**
                                  * Format: date
                                  * @example 2026-01-31
@@ -16917,7 +17033,7 @@ export interface operations {
                                 soft_bounces: number;
                                 complaints: number;
                             }[];
-                            bounce_reasons: {
+                            bounces: {
                                 /** @description Null for all others together: only a limited number is counted individually on each day. */
                                 reason: string | null;
                                 hard_bounces: number;

@@ -13,7 +13,7 @@ create table broadcasts (
   audience             jsonb       not null default '{}',
   context              jsonb       not null default '{}',
   schedule             jsonb       not null default '{}',
-  rate_per_hour        integer,
+  messages_per_hour    integer,
   -- A broadcast that cannot start within this time after its planned time expires.
   missed_after_seconds integer     not null default 3600,
   -- The planned start.
@@ -46,7 +46,7 @@ create table broadcast_recipients (
   broadcast_id    uuid not null,
   contact_id      uuid not null,
   status          text collate "C" not null default 'pending' check (status in (
-    'pending', 'queued', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled')),
+    'pending', 'queued', 'sent', 'bounced', 'suppressed', 'unsubscribed', 'failed', 'cancelled')),
   reason          text,
   message_id      uuid,
   -- The time zone of the recipient, if the broadcast is sent at the local time of each recipient.

@@ -9,8 +9,8 @@ import { examples as ofEvents } from './events.ts'
 import { examples as ofOrganization } from './organization.ts'
 import { examples as ofAPIkeys } from './api-keys.ts'
 import { examples as ofContacts } from './contacts.ts'
-import { examples as ofGroups } from './groups.ts'
 import { examples as ofSegments } from './segments.ts'
+import { examples as ofGroups } from './groups.ts'
 import { examples as ofSuppressions } from './suppressions.ts'
 import { examples as ofFlows } from './flows.ts'
 import { examples as ofMessages } from './messages.ts'
@@ -21,4 +21,4 @@ import { examples as ofWebhooks } from './webhooks.ts'
 import { examples as ofDeliveries } from './deliveries.ts'
 import { examples as ofProviders } from './providers.ts'
 
-export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSegments, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofBroadcasts, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }
+export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofSegments, ...ofGroups, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofBroadcasts, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }

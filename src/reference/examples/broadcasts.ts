@@ -42,8 +42,8 @@ export const examples: Examples = {
                 "time_zone_attribute": "time_zone",
                 "window": null
               },
-              "rate_per_hour": null,
-              "missed_after": "PT1H",
+              "messages_per_hour": null,
+              "missed_after_seconds": 3600,
               "starts_at": "2026-03-02T10:15:00.000Z",
               "started_at": "2026-03-02T10:15:00.120Z",
               "finished_at": "2026-03-02T09:30:02.417Z",
@@ -52,11 +52,13 @@ export const examples: Examples = {
               "recipients": 3,
               "excluded": 0,
               "counts": {
+                "recipients": 3,
                 "pending": 0,
                 "queued": 0,
                 "sent": 3,
                 "bounced": 0,
                 "suppressed": 0,
+                "unsubscribed": 0,
                 "failed": 0,
                 "cancelled": 0
               },
@@ -117,8 +119,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -127,11 +129,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -212,8 +216,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": "2026-03-02T09:30:02.417Z",
@@ -222,11 +226,13 @@ export const examples: Examples = {
             "recipients": 3,
             "excluded": 0,
             "counts": {
+              "recipients": 3,
               "pending": 0,
               "queued": 0,
               "sent": 3,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -289,8 +295,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -299,11 +305,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -373,8 +381,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -383,11 +391,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -419,10 +429,8 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
-              "contact": {
-                "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                "email": "ida@example.com"
-              },
+              "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
+              "email": "ida@example.com",
               "status": "sent",
               "reason": null,
               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
@@ -474,11 +482,10 @@ export const examples: Examples = {
             "suppressed": 0,
             "unsubscribed": 0,
             "not_subscribed": 0,
-            "missing_variables": {
-              "checked": 3,
-              "count": 0,
-              "contacts": []
-            },
+            "missing_variables": [],
+            "checked": 3,
+            "incomplete": 0,
+            "incomplete_contacts": [],
             "unused_context_keys": []
           }
         }
@@ -528,7 +535,7 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
         },
         "body": {
-          "recipients": 4
+          "expected_recipients": 4
         }
       },
       "response": {
@@ -554,15 +561,15 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
         },
         "body": {
-          "recipients": 3
+          "expected_recipients": 3
         }
       },
       "response": {
-        "status": 200,
+        "status": 202,
         "body": {
-          "code": 200,
+          "code": 202,
           "status": "success",
-          "message": "OK",
+          "message": "Accepted",
           "data": {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
             "name": "November news",
@@ -587,8 +594,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": null,
@@ -597,11 +604,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -621,15 +630,15 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
         },
         "body": {
-          "recipients": 3
+          "expected_recipients": 3
         }
       },
       "response": {
-        "status": 200,
+        "status": 202,
         "body": {
-          "code": 200,
+          "code": 202,
           "status": "success",
-          "message": "OK",
+          "message": "Accepted",
           "data": {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of Copy of November news",
@@ -654,8 +663,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": null,
@@ -664,11 +673,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -718,8 +729,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": 1,
-            "missed_after": "PT1H",
+            "messages_per_hour": 1,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": null,
@@ -728,11 +739,13 @@ export const examples: Examples = {
             "recipients": 3,
             "excluded": 0,
             "counts": {
+              "recipients": 3,
               "pending": 2,
               "queued": 0,
               "sent": 1,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -782,8 +795,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": 1,
-            "missed_after": "PT1H",
+            "messages_per_hour": 1,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": null,
@@ -792,11 +805,13 @@ export const examples: Examples = {
             "recipients": 3,
             "excluded": 0,
             "counts": {
+              "recipients": 3,
               "pending": 2,
               "queued": 0,
               "sent": 1,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -846,8 +861,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": "2026-03-02T09:30:02.417Z",
@@ -856,11 +871,13 @@ export const examples: Examples = {
             "recipients": null,
             "excluded": null,
             "counts": {
+              "recipients": 0,
               "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },
@@ -908,8 +925,8 @@ export const examples: Examples = {
               "time_zone_attribute": "time_zone",
               "window": null
             },
-            "rate_per_hour": null,
-            "missed_after": "PT1H",
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": "2026-03-02T09:30:02.417Z",
@@ -918,11 +935,13 @@ export const examples: Examples = {
             "recipients": 3,
             "excluded": 0,
             "counts": {
+              "recipients": 3,
               "pending": 3,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
+              "unsubscribed": 0,
               "failed": 0,
               "cancelled": 0
             },

@@ -814,7 +814,7 @@ export const examples: Examples = {
                 "machine": 0
               }
             },
-            "series": [
+            "days": [
               {
                 "date": "2026-03-01",
                 "emailSent": {
@@ -911,7 +911,7 @@ export const examples: Examples = {
                 "complaints": 0
               }
             ],
-            "bounce_reasons": [],
+            "bounces": [],
             "versions": [
               {
                 "version": 3,

@@ -2,6 +2,29 @@
 import type { Examples } from '../types.ts'
 
 export const examples: Examples = {
+  "countSegment": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/segments/seg_01kjt5r2g0e0t8vz1q0m3w0001/count",
+        "params": {
+          "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "count": 1,
+            "exact": true
+          }
+        }
+      }
+    }
+  ],
   "listSegments": [
     {
       "title": "Success",

@@ -122,9 +122,9 @@ export const audienceNotes: Notes = {
     },
   },
   getSegment: {
-    details:
-      'Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.',
+    details: 'Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.',
   },
+  countSegment: { details: 'If `exact` is false, counting took too long and `count` is an estimate from a sample.' },
   updateSegment: {
     errors: {
       conflict: 'Another segment has this name.',

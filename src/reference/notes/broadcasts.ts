@@ -27,12 +27,12 @@ export const broadcastNotes: Notes = {
   testBroadcast: { details: 'Test emails are not counted and ignore the subscription of the address.' },
   startBroadcast: {
     details:
-      'The version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. Of several concurrent requests, one succeeds.',
+      'Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. Of several concurrent requests, one succeeds.',
     errors: { conflict: changed, validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
   },
   scheduleBroadcast: {
     details:
-      'The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after` later, and expires after that.',
+      'The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.',
     errors: { conflict: changed, validation_failed: 'The planned time is missing or in the past.' },
   },
   pauseBroadcast: {
@@ -50,7 +50,7 @@ export const broadcastNotes: Notes = {
   },
   listBroadcastRecipients: {
     details:
-      '`queued` means that the mail server deferred the email and it will be tried again. `suppressed` recipients unsubscribed, bounced or complained after the start.',
+      '`queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
   },
   listBroadcastLinks: { details: 'Counts clicks since the start, by the URL as it is in the email.' },
 }

@@ -27,6 +27,7 @@ export const recipientLooks: Record<RecipientStatus, Look> = {
   sent: { tone: 'good', label: 'Sent' },
   bounced: { tone: 'bad', label: 'Bounced' },
   suppressed: { tone: 'neutral', label: 'Suppressed' },
+  unsubscribed: { tone: 'neutral', label: 'Unsubscribed' },
   failed: { tone: 'bad', label: 'Failed' },
   cancelled: { tone: 'neutral', label: 'Cancelled' },
 }

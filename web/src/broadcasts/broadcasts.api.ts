@@ -65,9 +65,13 @@ export const checkBroadcast = (id: string) => dataOf(api.POST('/api/v1/organizat
 export const testBroadcast = (id: string, to: string) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/test', { ...at(id), body: { to } }))
 export const startBroadcast = (id: string, recipients: number) =>
-  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body: { recipients } }))
+  dataOf(
+    api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body: { expected_recipients: recipients } }),
+  )
 export const scheduleBroadcast = (id: string, recipients: number) =>
-  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body: { recipients } }))
+  dataOf(
+    api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body: { expected_recipients: recipients } }),
+  )
 
 export const actions = {
   pause: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/pause', at(id))),

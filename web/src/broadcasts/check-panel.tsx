@@ -107,7 +107,6 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
 }
 
 function CheckResult({ check }: { check: BroadcastCheck }) {
-  const { missing_variables: missing } = check
   return (
     <Stack gap="sm" role="status">
       <dl className={classes.counts}>
@@ -122,11 +121,11 @@ function CheckResult({ check }: { check: BroadcastCheck }) {
           Choose another audience. A marketing flow is sent to subscribed contacts only.
         </Notice>
       )}
-      {missing.count > 0 && (
-        <Notice tone="warn" title={`${pluralize(missing.count, 'recipient lacks', 'recipients lack')} a variable`}>
+      {check.incomplete > 0 && (
+        <Notice tone="warn" title={`${pluralize(check.incomplete, 'recipient lacks', 'recipients lack')} a variable`}>
           Their emails would fail. Set a value above, add a default to the flow, or complete the contacts.
           <List size="sm" mt="xs">
-            {missing.contacts.map(({ id, email, variables }) => (
+            {check.incomplete_contacts.map(({ id, email, variables }) => (
               <List.Item key={id}>
                 <Anchor component={Link} to={paths.contact(id)} className="break">
                   {emailText(email)}
@@ -137,9 +136,9 @@ function CheckResult({ check }: { check: BroadcastCheck }) {
           </List>
         </Notice>
       )}
-      {missing.checked < check.recipients && (
+      {check.checked < check.recipients && (
         <Text size="xs" c="dimmed">
-          The variables of {count(missing.checked)} of {count(check.recipients)} recipients were checked.
+          The variables of {count(check.checked)} of {count(check.recipients)} recipients were checked.
         </Text>
       )}
       {check.unused_context_keys.length > 0 && (

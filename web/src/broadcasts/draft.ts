@@ -21,6 +21,7 @@ export type Draft = {
   from: string
   to: string
   ratePerHour: number | ''
+  /** In seconds. */
   missedAfter: string
 }
 export type When = 'now' | 'at' | 'local'
@@ -47,15 +48,15 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
     excludedGroups: audience.exclude_group_ids,
     excludedSegments: audience.exclude_segment_ids,
     when: schedule.at === null ? 'now' : schedule.per_recipient ? 'local' : 'at',
-    at: schedule.at?.slice(0, 16) ?? '',
+    at: schedule.at === null ? '' : localTimeOf(schedule.at, schedule.time_zone),
     timeZone: schedule.time_zone,
     timeZoneAttribute: schedule.time_zone_attribute,
     hasWindow: schedule.window !== null,
     days: schedule.window?.days ?? workdays,
     from: schedule.window?.from ?? '09:00',
     to: schedule.window?.to ?? '18:00',
-    ratePerHour: broadcast.rate_per_hour ?? '',
-    missedAfter: broadcast.missed_after,
+    ratePerHour: broadcast.messages_per_hour ?? '',
+    missedAfter: String(broadcast.missed_after_seconds),
   }
 }
 
@@ -79,10 +80,17 @@ export function changesOf(draft: Draft, broadcast: BroadcastDetail, variables: r
       time_zone_attribute: draft.timeZoneAttribute,
       window: draft.hasWindow ? { days: draft.days, from: draft.from, to: draft.to } : null,
     },
-    rate_per_hour: draft.ratePerHour === '' ? null : draft.ratePerHour,
-    missed_after: draft.missedAfter,
+    messages_per_hour: draft.ratePerHour === '' ? null : draft.ratePerHour,
+    missed_after_seconds: Number(draft.missedAfter),
   }
 }
+
+/** The API also accepts a time with an offset. */
+const localTimeOf = (at: string, timeZone: string) =>
+  (/(Z|[+-]\d\d:\d\d)$/i.test(at) ? new Date(at).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T') : at).slice(
+    0,
+    16,
+  )
 
 export const isSame = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
 

@@ -21,6 +21,7 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
     { name: 'Reported as spam', value: results.complained },
     { name: 'Failed', value: counts.failed },
     { name: 'Suppressed', value: counts.suppressed },
+    { name: 'Unsubscribed before sending', value: counts.unsubscribed },
     { name: 'Cancelled', value: counts.cancelled },
   ]
   return (

@@ -26,12 +26,8 @@ const columns: Column<BroadcastRecipient>[] = [
     header: 'Contact',
     phone: 'title',
     minWidth: '220px',
-    cell: ({ contact }) =>
-      contact.email === null ? (
-        'Erased contact'
-      ) : (
-        <RowLink to={paths.contact(contact.id)}>{emailText(contact.email)}</RowLink>
-      ),
+    cell: ({ contact_id: id, email }) =>
+      email === null ? 'Erased contact' : <RowLink to={paths.contact(id)}>{emailText(email)}</RowLink>,
   },
   { header: 'Status', cell: ({ status }) => <RecipientBadge status={status} /> },
   { header: 'Reason', cell: ({ reason }) => (reason ? <span className="break">{describe(reason)}</span> : '–') },
@@ -78,7 +74,9 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
         isEmpty={(list) => list.length === 0}
         empty={<Empty title="No recipients">{status ? 'No recipient has this status.' : ''}</Empty>}
       >
-        {(list) => <DataTable label="Recipients" columns={columns} rows={list} rowKey={({ contact }) => contact.id} />}
+        {(list) => (
+          <DataTable label="Recipients" columns={columns} rows={list} rowKey={({ contact_id }) => contact_id} />
+        )}
       </Load>
       <More pages={recipients} />
     </Section>
@@ -111,9 +109,9 @@ const fileName = (name: string) => name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').repl
 const csvOf = (rows: BroadcastRecipient[]) =>
   [
     ['contact_id', 'email', 'status', 'reason', 'message_id'],
-    ...rows.map(({ contact, status, reason, message_id }) => [
-      contact.id,
-      contact.email ?? '',
+    ...rows.map(({ contact_id, email, status, reason, message_id }) => [
+      contact_id,
+      email ?? '',
       status,
       reason ?? '',
       message_id ?? '',

@@ -48,7 +48,10 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
       schedule.at === null ? 'Started by hand' : localTimeText({ at: schedule.at, when, timeZone: schedule.time_zone }),
     ],
     ...(schedule.window ? [['Sending hours', windowText(schedule.window)] as [string, ReactNode]] : []),
-    ['Emails per hour', broadcast.rate_per_hour === null ? 'No limit' : `At most ${count(broadcast.rate_per_hour)}`],
+    [
+      'Emails per hour',
+      broadcast.messages_per_hour === null ? 'No limit' : `At most ${count(broadcast.messages_per_hour)}`,
+    ],
     ...(Object.keys(context).length > 0
       ? [
           [

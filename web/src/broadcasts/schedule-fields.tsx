@@ -6,10 +6,10 @@ import type { FieldsProps } from './audience-fields.tsx'
 import { type When, weekdays } from './draft.ts'
 
 const delays = [
-  { value: 'PT15M', label: '15 minutes' },
-  { value: 'PT1H', label: '1 hour' },
-  { value: 'PT6H', label: '6 hours' },
-  { value: 'P1D', label: '1 day' },
+  { value: '900', label: '15 minutes' },
+  { value: '3600', label: '1 hour' },
+  { value: '21600', label: '6 hours' },
+  { value: '86400', label: '1 day' },
 ]
 
 export function ScheduleFields({ draft, set, error }: FieldsProps) {
@@ -65,7 +65,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
         maw={320}
         value={draft.ratePerHour}
         onChange={(value) => set({ ratePerHour: typeof value === 'number' ? value : '' })}
-        error={fieldProblem(error, 'rate_per_hour')}
+        error={fieldProblem(error, 'messages_per_hour')}
       />
       {isPlanned && (
         <Select
@@ -76,7 +76,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
           maw={320}
           value={draft.missedAfter}
           onChange={(value) => value && set({ missedAfter: value })}
-          error={fieldProblem(error, 'missed_after')}
+          error={fieldProblem(error, 'missed_after_seconds')}
         />
       )}
     </Stack>
@@ -85,7 +85,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
 
 /** A value that was set through the API stays selectable. */
 const withCurrent = (value: string) =>
-  delays.some((delay) => delay.value === value) ? delays : [...delays, { value, label: value }]
+  delays.some((delay) => delay.value === value) ? delays : [...delays, { value, label: `${value} seconds` }]
 
 function WindowFields({ draft, set, error }: FieldsProps) {
   return (

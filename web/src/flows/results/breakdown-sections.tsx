@@ -8,7 +8,7 @@ import { Empty } from '../../ui/states.tsx'
 import { CsvButton } from './csv-button.tsx'
 
 type Props = { fileName: string; results: FlowResults }
-type Reason = FlowResults['bounce_reasons'][number]
+type Reason = FlowResults['bounces'][number]
 type Domain = FlowResults['domains'][number]
 type Version = FlowResults['versions'][number]
 
@@ -35,7 +35,7 @@ const reasonColumns: Column<Reason>[] = [
   { header: 'Soft', align: 'right', cell: (row) => count(row.soft_bounces) },
 ]
 
-export function ReasonsSection({ fileName, results: { bounce_reasons: rows } }: Props) {
+export function ReasonsSection({ fileName, results: { bounces: rows } }: Props) {
   return (
     <Section
       title="Bounces by reason"

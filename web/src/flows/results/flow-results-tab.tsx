@@ -87,7 +87,7 @@ function Figures({ results }: { results: FlowResults }) {
           <Funnel results={results} chosen={measure.key} choose={choose} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 6 }}>
-          <DayPanel measure={measure} series={results.series} mt={0} />
+          <DayPanel measure={measure} series={results.days} mt={0} />
         </Grid.Col>
       </Grid>
       <Text size="xs" c="dimmed" mt={6} mb="xl">
