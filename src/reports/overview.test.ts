@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { click, createWebhook, createWorld, eventIn, record } from '../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
-import { eventNames } from '../values/event-types.ts'
+import { eventNames, webhookEventNames } from '../values/event-types.ts'
 import { type OrganizationId, parseId, toText } from '../values/ids.ts'
 
 const worldOf = (app: TestApp, options: object = {}) =>
@@ -143,7 +143,7 @@ test('the checklist shows which steps are completed', async () => {
 test('event types are listed, each with an example payload', async () => {
   await using app = await startTestApp()
   const { body } = await app.manage('GET', '/event-types')
-  expect(body.data.map((type: { event_name: string }) => type.event_name)).toEqual([...eventNames])
+  expect(body.data.map((type: { event_name: string }) => type.event_name)).toEqual([...webhookEventNames])
   const clicked = body.data.find((type: { event_name: string }) => type.event_name === 'emailClick')
   expect(clicked.description).toBe('A link in an email was clicked.')
   expect(clicked.example).toEqual({
