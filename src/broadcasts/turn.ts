@@ -20,7 +20,7 @@ const chunkMax = 500
 const rateChunkSeconds = 5
 /** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
 const aheadMax = 2 * chunkMax
-/** The relay defers everything: sending stops for a while instead of trying the whole ledger in vain. */
+/** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
 const deferralsMax = 20
 
 export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: Batcher<RecipientResult, void> }

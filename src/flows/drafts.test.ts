@@ -107,11 +107,11 @@ test('a change based on an outdated draft or version is refused', async () => {
   const stale = await app.call('PUT', `/api/v1/organization/flows/${id}/draft`, { headers, body: { subject: 'Five' } })
   expect(stale.status).toBe(412)
 
-  await call('PATCH', `/${id}`, { subject: 'Published meanwhile' })
+  await call('PATCH', `/${id}`, { subject: 'Published in between' })
   expect((await save({ subject: 'Six', base_version: 1 })).status).toBe(409)
   for (const guards of [{}, { base_version: 1 }, { base_revision: 2 }])
     expect((await call('POST', `/${id}/publish`, guards)).status).toBe(409)
-  expect(await read(id)).toMatchObject({ subject: 'Published meanwhile', version: 2 })
+  expect(await read(id)).toMatchObject({ subject: 'Published in between', version: 2 })
   const published = await call('POST', `/${id}/publish`, { base_version: 2, base_revision: 3 })
   expect(published.body.data).toMatchObject({ subject: 'Four', version: 3, draft: null })
 })
