@@ -59,9 +59,13 @@ function matches(contact: NaiveContact, condition: Condition, now: Date): boolea
   }
 }
 
-/** Domains are stored in ASCII. */
-const inAscii = ({ field, value }: { field: string; value?: string }) =>
-  field === 'email_domain' && value !== undefined ? domainToASCII(value) : value
+/** Domains are stored in ASCII. In an address, the domain is what follows the @, or everything. */
+function inAscii({ field, value }: { field: string; value?: string }): string | undefined {
+  if (value === undefined || (field !== 'email_domain' && field !== 'email')) return value
+  const [, local, domain] = /^(.*@)?(.*)$/s.exec(value) as unknown as [string, string | undefined, string]
+  const isUnicode = [...domain].some((character) => character > '\x7f')
+  return (local ?? '') + ((isUnicode && domainToASCII(domain)) || domain)
+}
 
 const attributeIn = ({ attributes }: NaiveContact, field: string) => attributes[field.slice('attributes.'.length)]
 
