@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { ApiDocument } from '../src/reference/types.ts'
-import { type EventName, eventNames } from '../src/values/event-types.ts'
+import { contactChangeNames, type WebhookEventName, webhookEventNames } from '../src/values/event-types.ts'
 import { startWithReader, tokens } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
@@ -26,10 +26,12 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   const password = 'the password of postmark'
   await using app = await startWithReader({ PROVIDER_POSTMARK_TOKEN: password })
   const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
-  const webhooks = document.webhooks as unknown as Record<EventName, Webhook>
-  expect(Object.keys(webhooks)).toEqual([...eventNames])
+  const webhooks = document.webhooks as unknown as Record<WebhookEventName, Webhook>
+  expect(Object.keys(webhooks)).toEqual([...webhookEventNames])
   const body = { name: 'All', url: receiver.url(), all_events: true }
   const webhook = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const changes = { name: 'Changes', url: receiver.url(), event_types: [...contactChangeNames] }
+  await app.manage('POST', '/organization/webhooks', changes)
   await app.manage('PATCH', '/organization', { keep_addresses: true })
 
   const reader = await app.newReader()
@@ -47,7 +49,10 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   await report({ RecordType: 'SpamComplaint' })
   const [contact] = (await app.manage('GET', '/organization/contacts?query=ada')).body.data
   await app.manage('PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
-  for (const event_name of eventNames)
+  const grace = (await app.manage('POST', '/organization/contacts', { email: 'grace@example.com' })).body.data
+  for (const change of [{ first_name: 'Grace' }, { status: 'unsubscribed' }, { status: 'subscribed' }])
+    await app.manage('PATCH', `/organization/contacts/${grace.id}`, change)
+  for (const event_name of webhookEventNames)
     await app.manage('POST', `/organization/webhooks/${webhook.id}/test`, { event_name })
 
   const received = () => receiver.posts.map((post) => ({ ...post, event: JSON.parse(post.body.toString()) }))
@@ -57,12 +62,12 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
       .filter(isReal)
       .map(({ event }) => event.event_name)
     return (
-      eventNames.every((name) => names.includes(name)) &&
-      names.filter((name) => name === 'contactUnsubscribe').length === 2
+      webhookEventNames.every((name) => names.includes(name)) &&
+      names.filter((name) => name === 'contactUnsubscribe').length === 3
     )
   })
   const ajv = new Ajv2020({ allErrors: true })
-  for (const name of eventNames) {
+  for (const name of webhookEventNames) {
     const { parameters, requestBody } = webhooks[name].post
     const { schema, example } = requestBody.content['application/json']
     const validate = ajv.compile(complete(schema) as object)

@@ -53,7 +53,11 @@ async function startService(dataDir: string, port: number): Promise<AsyncDisposa
 
 function run(command: string[], dataDir: string, port: number, input?: string) {
   const env = environment(dataDir, port)
-  const running = promisify(execFile)(process.execPath, [cli, ...command], { cwd: dataDir, env })
+  const running = promisify(execFile)(process.execPath, [cli, ...command], {
+    cwd: dataDir,
+    env,
+    maxBuffer: 16 * 1024 ** 2,
+  })
   if (input !== undefined) running.child.stdin!.end(input)
   return running
 }

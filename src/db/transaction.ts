@@ -40,6 +40,7 @@ export async function begin<Result>(
 
 /** Runs one statement as a transaction of its own, in one round trip. */
 export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: number): Promise<Row[]> {
+  const section = currentSection()
   return onConnection(pool, async (client, lose) => {
     gatherWrites(client)
     client.query(beginText(statementTimeoutMs)).catch(() => {})
@@ -48,6 +49,7 @@ export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: numbe
     try {
       const rows = await answer
       await ended
+      enterSection(section)
       return rows
     } catch (error) {
       // The connection is reused when the transaction has ended.
