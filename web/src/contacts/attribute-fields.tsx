@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Input, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, Input, NativeSelect, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import classes from './attribute-fields.module.css'
 import {
@@ -93,12 +93,11 @@ function ValueInput({ row, label, change }: ValueProps) {
   switch (row.type) {
     case 'boolean':
       return (
-        <Select
+        <NativeSelect
           aria-label={label}
           data={yesNo}
-          allowDeselect={false}
           value={row.text}
-          onChange={(text) => set(text ?? '')}
+          onChange={(event) => set(event.currentTarget.value)}
         />
       )
     case 'json':
