@@ -157,8 +157,6 @@ function createWorkers(parts: Parts) {
   const broadcasting = broadcastJob({
     ...mailParts,
     isOpen: () => !parts.pause.isPaused,
-    onStarted: async () => {},
-    onFinished: async () => {},
     onPaused: recordPausedBroadcast,
     onExpired: recordExpiredBroadcast,
   })

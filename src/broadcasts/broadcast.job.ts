@@ -14,7 +14,7 @@ import { windowAt } from '../values/zoned-time.ts'
 import { enqueueStep, pause } from './actions.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
-import { type FinishParts, finishBroadcast } from './finish.ts'
+import { finishBroadcast } from './finish.ts'
 import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
@@ -24,8 +24,7 @@ import { Slots } from './slots.ts'
 import { Turn, type TurnEnd } from './turn.ts'
 
 export type BroadcastJobParts = AttemptParts &
-  PrepareParts &
-  FinishParts & {
+  PrepareParts & {
     db: Db
     hints: Hints
     log: Log
@@ -90,7 +89,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       handle: async (claim, payload) => {
         if ('part' in payload) await sendPart(sender, claim, payload)
         else if (payload.step === 'prepare') await prepareBroadcast(parts, claim, payload.broadcastId)
-        else await finishBroadcast(parts, claim, payload.broadcastId)
+        else await finishBroadcast(parts.db, claim, payload.broadcastId)
         parts.hints.notify(broadcastKind)
         return { peer: 'responsive' }
       },

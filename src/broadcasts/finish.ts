@@ -1,7 +1,7 @@
-import type { Db, Tx } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { type Claim, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
-import { type Broadcast, lockBroadcast } from './broadcasts.sql.ts'
+import { lockBroadcast } from './broadcasts.sql.ts'
 import { cancelPending, countLedger, markFinished, reconcileQueued, selectOpenParts, setCounts } from './ledger.sql.ts'
 
 const countTimeoutMs = 600_000
@@ -10,13 +10,11 @@ const checkEveryMs = 1_000
 /** Checks between two looks at messages that were ended otherwise, for example because their contact was erased. */
 const reconcileEvery = 30
 
-export type FinishParts = { db: Db; onFinished: (tx: Tx, broadcast: Broadcast) => Promise<void> }
-
 /**
  * Ends a broadcast when all its parts have ended and no deferred email is left, otherwise checks again later. The result is
  * counted from the ledger, so a broadcast is only reported as sent if every recipient is accounted for.
  */
-export async function finishBroadcast({ db, onFinished }: FinishParts, claim: Claim, id: BroadcastId): Promise<void> {
+export async function finishBroadcast(db: Db, claim: Claim, id: BroadcastId): Promise<void> {
   const { organizationId } = claim
   await db.begin(
     async (tx) => {
@@ -39,7 +37,6 @@ export async function finishBroadcast({ db, onFinished }: FinishParts, claim: Cl
       await setCounts(tx, broadcast, counts)
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
       await settleJobs(tx, [{ claim, retryInMs: null }])
-      await onFinished(tx, (await lockBroadcast(tx, organizationId, id))!)
     },
     { statementTimeoutMs: countTimeoutMs },
   )

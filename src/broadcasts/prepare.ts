@@ -33,7 +33,6 @@ export type PrepareParts = {
   db: Db
   /** Informs the owners that the broadcast was not sent. */
   onExpired: Report
-  onStarted: Report
 }
 
 /**
@@ -58,7 +57,6 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
       }
       await createParts(tx, (await lockBroadcast(tx, organizationId, id))!)
       await markSending(tx, broadcast)
-      await parts.onStarted(tx, (await lockBroadcast(tx, organizationId, id))!)
     },
     { statementTimeoutMs: freezeTimeoutMs },
   )
