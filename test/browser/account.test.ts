@@ -1,19 +1,14 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { accountMailTo, linkIn } from '../support/account-mail.ts'
 import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const newPassword = 'another horse battery'
 

@@ -1,16 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test.each(sizes)(
   'a CSV file is imported with chosen columns, progress and a report of rejected rows (%s)',

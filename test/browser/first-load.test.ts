@@ -1,16 +1,11 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from './support/chromium.ts'
+import { expect, test } from 'vitest'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 const firstLoadBytesMax = 250 * 1024
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test('the first load is under 250 KiB of compressed script, without the editor and the charts', async () => {
   await using service = await startService()

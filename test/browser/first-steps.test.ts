@@ -1,19 +1,15 @@
 import { verifyWebhook } from '@waxwing/sdk'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
 import { startService } from './support/service.ts'
 
 const manySteps = 180_000
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test.each(sizes)(
   'the checklist leads from an empty database to a webhook that a receiver has verified (%s)',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Browser, Download, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Download, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { derivedEventId, type NewEvent, recordEvents } from '../../src/events/record.ts'
 import { insertPastMessages, type PastMessage } from '../../src/messages/past-messages.ts'
 import type { BounceDetail } from '../../src/values/event-types.ts'
@@ -14,15 +14,11 @@ import {
 } from '../../src/values/ids.ts'
 import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab, segment, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const dayMs = 86_400_000
 const soft: BounceDetail = { type: 'soft', status: '4.2.2', reply_code: 452, reason: 'mailbox_full', diagnostic: null }

@@ -1,20 +1,15 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, type TabOptions } from './support/pages.ts'
 import { registerOwner, type Service, startService } from './support/service.ts'
 
-let browser: Browser
+const browser = await sharedBrowser()
 let service: Service
 beforeAll(async () => {
-  browser = await launchBrowser()
   service = await startService()
 })
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  await browser.close()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
 test('the app leads to the guides, and the guides back to the app and to the API reference', async () => {
   const account = await registerOwner(service)

@@ -1,19 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 // Well before the regular refetch of the statistics.
 const soonMs = 5_000
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test('a custom range can be chosen repeatedly', async () => {
   await using service = await startService()

@@ -1,15 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pauseSending, resumeSending } from '../../src/sending-status/sending-pause.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test('every page shows that sending is paused, until it is resumed', async () => {
   await using service = await startService()

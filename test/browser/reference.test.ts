@@ -1,13 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from './support/chromium.ts'
+import { expect, test } from 'vitest'
+import { sharedBrowser } from './support/chromium.ts'
 import { startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test('the API reference works with a policy that forbids inline scripts', async () => {
   await using service = await startService()

@@ -1,15 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { orderFlow } from '../support/flows.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test.each(sizes)('a scheduled email shows its time and can be cancelled (%s)', async (size) => {
   await using service = await startService()

@@ -1,27 +1,23 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab, type Size } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 const allScreensMs = 240_000
 
-let browser: Browser
+const browser = await sharedBrowser()
 let service: Service
 let account: Account
 let screens: Record<string, string>
 beforeAll(async () => {
-  browser = await launchBrowser()
   service = await startService()
   account = await registerOwner(service)
   screens = await fill(service, account)
 }, 120_000)
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
 const kinds: [Size, 'light' | 'dark'][] = [
   ['desktop', 'light'],

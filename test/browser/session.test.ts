@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from './support/chromium.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { goTo, hold, openTab, sizes } from './support/pages.ts'
 import { type Account, expiredSession, registerOwner, type Service, startService } from './support/service.ts'
@@ -8,11 +8,7 @@ import { type Account, expiredSession, registerOwner, type Service, startService
 // A live list is fetched every three seconds.
 const longerThanLiveMs = 4_000
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test.each(sizes)('the first visitor creates the organization, and can sign out and in again (%s)', async (size) => {
   await using service = await startService()

@@ -1,17 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
 import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 test('removing a suppression names every reason that is removed', async () => {
   await using service = await startService()

@@ -14,6 +14,14 @@ const folderName = `chromium-${devDependencies['@sparticuz/chromium']}-${uid}`
 /** The second one serves a user who may not write to the checkout. */
 const folders = [join(root, 'node_modules/.cache', folderName), join(tmpdir(), `waxwing-${folderName}`)]
 
+let shared: Promise<Browser> | undefined
+
+/** Returns the browser of this worker process, which all its tests share. It ends with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser()
+  return shared
+}
+
 /** Launches the browser from the npm packages. It uses its own libraries and fonts, whatever the system has installed. */
 export async function launchBrowser(): Promise<Browser> {
   const folder = await unpackBrowser()
