@@ -121,10 +121,10 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   // The lane is held while the broadcast is paused.
   if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
-    return pauseAutomatically(sender, broadcast, {
+    return pauseAutomatically(sender, broadcast, async () => ({
       reason: 'interrupted',
       detail: `Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.`,
-    })
+    }))
 
   const { window, time_zone: zone } = broadcast.schedule
   const state = window && windowAt(window, part.zone ?? zone, +broadcast.now)
@@ -191,21 +191,24 @@ async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promis
 }
 
 async function brake(sender: Sender, broadcast: Broadcast): Promise<void> {
-  const reason = await findBrakeReason(sender.db, broadcast)
-  if (reason) await pauseAutomatically(sender, broadcast, reason)
+  if (!(await findBrakeReason(sender.db, broadcast))) return
+  // Checked again under the lock: the broadcast may have been paused and resumed since.
+  await pauseAutomatically(sender, broadcast, (tx, current) => findBrakeReason(tx, current))
 }
 
-type PauseReason = { reason: string; detail: string }
+type FindReason = (tx: Tx, current: Broadcast) => Promise<{ reason: string; detail: string } | undefined>
 
-async function pauseAutomatically(sender: Sender, { organizationId, id }: Broadcast, why: PauseReason): Promise<void> {
-  const isPaused = await sender.db.begin(async (tx) => {
+async function pauseAutomatically(sender: Sender, { organizationId, id }: Broadcast, find: FindReason): Promise<void> {
+  const why = await sender.db.begin(async (tx) => {
     const current = await lockBroadcast(tx, organizationId, id)
-    if (current?.status !== 'sending') return false
-    await pause(tx, current, why)
-    await sender.onPaused(tx, { ...current, ...why })
-    return true
+    if (current?.status !== 'sending') return undefined
+    const found = await find(tx, current)
+    if (!found) return undefined
+    await pause(tx, current, found)
+    await sender.onPaused(tx, { ...current, ...found })
+    return found
   })
-  if (!isPaused) return
+  if (!why) return
   sender.log.warn({ organization: organizationId, broadcast: id, reason: why.reason }, 'A broadcast was paused')
   sender.hints.notify(broadcastKind, id)
 }

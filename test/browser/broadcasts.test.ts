@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { launchBrowser } from './support/chromium.ts'
+import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
@@ -13,11 +13,7 @@ const newsletter = {
 }
 const people = ['ada', 'bob', 'carol', 'dan', 'eve']
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 /** A flow, and a group of five of whom one unsubscribed. */
 async function fill({ manage }: Service, { session }: Account): Promise<void> {
