@@ -5,6 +5,7 @@ import { type Config, readConfig, readEnvironment, readUnknownSettings } from '.
 import { missingPrivilege } from '../db/connect-faults.ts'
 import type { Db } from '../db/db.ts'
 import { isMigrated } from '../db/migrate.ts'
+import { checkReplica } from '../db/replica-check.ts'
 import { isPooled } from '../db/session.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { openLog } from '../runtime/log.ts'
@@ -97,6 +98,7 @@ async function* database(config: Config): AsyncGenerator<Finding> {
         : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
     }
     yield* pooler(config, opened.db)
+    if (opened.replica) yield await replica(config, opened.db, opened.replica)
   } finally {
     await opened.close()
   }
@@ -118,6 +120,29 @@ async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): Asyn
         ok: false,
         says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
       }
+}
+
+async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db, replica: Db): Promise<Finding> {
+  const what = 'Replica'
+  const state = await checkReplica(db, replica, seconds * 1_000)
+  switch (state.kind) {
+    case 'current':
+      return { what, ok: true, says: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
+    case 'behind':
+      return {
+        what,
+        ok: false,
+        says: `is ${state.bytes} bytes behind after ${seconds} s, so the primary answers instead: check its load and its network`,
+      }
+    case 'promoted':
+      return {
+        what,
+        ok: false,
+        says: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
+      }
+    case 'unreachable':
+      return { what, ok: false, says: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running` }
+  }
 }
 
 /** Checks the files and URLs in the settings, as the service does at startup. */

@@ -10,6 +10,7 @@ import { createBoundedRead } from './bounded-read.ts'
 import { type Db, openDb, type Reader } from './db.ts'
 import { migrate } from './migrate.ts'
 import { Replica } from './replica.ts'
+import { checkReplica } from './replica-check.ts'
 
 const log = pino({ level: 'silent' })
 const lagMaxMs = 1_000
@@ -116,4 +117,20 @@ test('the service lists from the replica what it has just stored', async () => {
     await app.manage('GET', '/organization/groups')
     return (await readsOfReplica()) > before + 5
   })
+})
+
+test('a check of the replica finds whether it has the data of the primary', async () => {
+  const check = (replica: Db) => checkReplica(primary, replica, 300)
+  expect(await check(replicaDb)).toMatchObject({ kind: 'current' })
+  await pauseReplay()
+  try {
+    await primary.statement.script('create table if not exists noise (n int); insert into noise values (1)')
+    expect(await check(replicaDb)).toEqual({ kind: 'behind', bytes: expect.any(Number) })
+  } finally {
+    await resumeReplay()
+  }
+  expect(await check(primary)).toEqual({ kind: 'promoted' })
+  const nobody = openDb({ connection: { ...pair.replica.connection, port: 1 } })
+  expect(await check(nobody)).toMatchObject({ kind: 'unreachable' })
+  await nobody.close()
 })
