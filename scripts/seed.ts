@@ -41,6 +41,16 @@ const lastNames = ['Lovelace', 'Hopper', 'Turing', 'Dijkstra', 'Liskov', 'Knuth'
 type Flow = { id: FlowId; versionId: FlowVersionId; subject: string }
 type Contact = { id: ContactId; email: string }
 
+const anySender = createSenderPolicy({
+  isEnforced: false,
+  allowedDomains: [],
+  defaultSender: '',
+  dkimDomain: undefined,
+})
+
+// Light templates do not need a task process.
+const runner = new TemplateRunner({ tasks: new TaskPool({ processes: 2 }), cpuMs: 20 })
+
 const config = readConfig(readEnvironment())
 const database = await databaseOf(config, await openLog('warn'))
 try {
@@ -117,16 +127,6 @@ function memberOf(i: number) {
     attributes: { plan: i % 5 === 0 ? 'pro' : 'free', orders: i % 17 },
   }
 }
-
-const anySender = createSenderPolicy({
-  isEnforced: false,
-  allowedDomains: [],
-  defaultSender: '',
-  dkimDomain: undefined,
-})
-
-// Light templates do not need a task process.
-const runner = new TemplateRunner({ tasks: new TaskPool({ processes: 2 }), cpuMs: 20 })
 
 async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<Flow[]> {
   const subjects = ['Your order {{ order_id }}', 'Your invoice', 'This week in the shop', 'Reset your password']
