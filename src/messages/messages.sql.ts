@@ -45,6 +45,7 @@ export type MessageFilter = {
   status?: MessageStatus | undefined
   flowId?: FlowId | undefined
   contactId?: ContactId | undefined
+  isTest?: boolean | undefined
   query?: string | undefined
   before?: MessageId | undefined
   limit: number
@@ -61,6 +62,7 @@ export async function selectMessages(
     ...(filter.status ? [hasStatus(filter.status)] : []),
     ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
     ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
+    ...(filter.isTest === undefined ? [] : [filter.isTest ? sql`messages.is_test` : sql`not messages.is_test`]),
     ...(filter.query ? [matchesQuery(organizationId, filter.query)] : []),
     ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
   ]

@@ -149,5 +149,12 @@ test('an ordinary email to one contact can be sent with a session, and counts', 
   })
   expect(answer.body.data).toMatchObject({ status: 'queued', contact_created: false })
   await until('the event', async () => (await message(answer.body.data.message_id)).events.length === 1)
-  expect(await message(answer.body.data.message_id)).toMatchObject({ is_test: false, subject: 'News for Grace' })
+  const id = answer.body.data.message_id
+  expect(await message(id)).toMatchObject({ is_test: false, subject: 'News for Grace' })
+  const list = async (isTest: boolean): Promise<{ id: string; is_test: boolean }[]> =>
+    (await app.manage('GET', `/organization/messages?is_test=${isTest}&flow_id=${flowId}`)).body.data
+  expect(await list(false)).toMatchObject([{ id }])
+  const tests = await list(true)
+  expect(tests.length).toBeGreaterThan(0)
+  expect(tests.filter(({ is_test }) => !is_test)).toEqual([])
 })

@@ -23,7 +23,7 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
     await page.getByRole('menuitem', { name: action }).click()
   }
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').fill('Hello {{ contact.first_name | default: "there" }}')
   await page.keyboard.press('Control+s')
   await unpublished.waitFor()
@@ -34,7 +34,7 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
     .getByText('Unpublished changes')
     .waitFor()
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByText('Hello there', { exact: true }).waitFor()
   await preview.getByLabel('Recipient').fill('grace')

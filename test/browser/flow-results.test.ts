@@ -142,17 +142,43 @@ test.for(sizes)('on a %s, the results of a flow are the first thing one sees of 
   expect(tab.problems).toEqual([])
 })
 
-test('a flow that has sent nothing says so', async () => {
+test('a flow that was never sent leads to the editor and to a test email, which is marked in the list', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const created = await service.manage(account.session, 'POST', '/organization/flows', {
     ...{ name: 'Empty', kind: 'transactional', subject: 'Empty', html: '<p>Empty</p>' },
   })
+  const { id } = created.body.data
   await using tab = await openTab(browser, service, { account })
-  await tab.page.goto(`flows/${created.body.data.id}/results`)
-  await tab.page.getByText('0 emails sent in 30 days.').waitFor()
-  await tab.page.getByText('No clicks in this period').waitFor()
-  await tab.page.getByText('No emails yet').waitFor()
+  const { page } = tab
+  // The address of the results in older links.
+  await page.goto(`flows/${id}/results?days=7`)
+  await page.waitForURL(`**/flows/${id}?days=7`)
+  await page.getByRole('heading', { name: 'No emails sent yet' }).waitFor()
+  await page.getByRole('link', { name: 'Edit email' }).click()
+  await page.waitForURL(`**/flows/${id}/edit`)
+  await page.getByRole('textbox', { name: 'Subject' }).waitFor()
+  await page.getByRole('link', { name: 'Results' }).click()
+
+  await page.getByRole('button', { name: 'Send test email' }).last().click()
+  const dialog = page.getByRole('dialog', { name: 'Send test email' })
+  await dialog.getByRole('button', { name: 'Send test email' }).click()
+  await dialog.getByText('Queued for sending').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  const messages = page.getByRole('table', { name: 'Messages' })
+  await messages.getByText('Test', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'No emails sent yet' }).waitFor()
+
+  await page.goto('messages')
+  await messages.getByText('Test', { exact: true }).waitFor()
+  const choose = async (option: string) => {
+    await page.getByRole('combobox', { name: 'Test emails' }).click()
+    await page.getByRole('option', { name: option }).click()
+  }
+  await choose('Without test emails')
+  await page.getByText('No messages found').waitFor()
+  await choose('Only test emails')
+  await messages.getByText('[Test] Empty').waitFor()
   expect(tab.problems).toEqual([])
 })
 

@@ -16,7 +16,7 @@ test('an unchanged editor shows the version that a colleague saved', async () =>
   const { page } = flow
 
   await page.clock.install()
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).waitFor()
   await flow.change({ subject: 'Their subject' })
   await comeBack(page)
@@ -30,7 +30,7 @@ test('changes based on an older version or draft are saved on top of the newer o
   const { page } = flow
   const notice = (title: string) => page.getByRole('alert').filter({ hasText: title })
 
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('My subject')
   await flow.change({ subject: 'Their subject' })
   await save(page).click()
@@ -62,7 +62,7 @@ test('a colleague’s new name stays when the text is saved', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('My subject')
   await flow.change({ name: 'Their name' })
   await save(page).click()
@@ -75,7 +75,7 @@ test('text typed during a save is kept and can be saved next', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('Half')
   const held = await holdSave(page, () => save(page).click())
   await subject(page).fill('Half and half')
@@ -94,7 +94,7 @@ test('opening a template with CRLF line endings does not change it', async () =>
   await flow.change({ html: '<p>Hello</p>\r\n<p>Good bye</p>' })
 
   await page.clock.install()
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await page.getByRole('textbox', { name: 'HTML' }).getByText('Good bye').waitFor()
   expect(await save(page).isDisabled()).toBe(true)
   await flow.change({ html: '<p>Hello</p>\r\n<p>See you</p>' })
@@ -132,7 +132,7 @@ test('restoring a version asks before it replaces unpublished changes', async ()
   const dialog = page.getByRole('dialog', { name: 'Replace your unpublished changes?' })
   const tab = (label: string) => page.getByRole('navigation', { name: 'Flow' }).getByRole('link', { name: label })
 
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('Half a thou')
   await tab('Versions').click()
   await restore.click()
@@ -169,7 +169,7 @@ test('deleting a flow with unsaved changes opens the list without asking again',
   await using flow = await openFlow()
   const { page } = flow
 
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
   await subject(page).fill('Half a thou')
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
@@ -192,7 +192,7 @@ test('a sender address that is not allowed is explained at its field', async () 
   const { page } = flow
   const sender = page.getByRole('button', { name: 'Sender' })
   const address = page.getByRole('textbox', { name: 'From address' })
-  await page.goto(`flows/${flow.id}`)
+  await page.goto(`flows/${flow.id}/edit`)
 
   await sender.click()
   await address.fill('ceo@operator.example')

@@ -88,7 +88,7 @@ test('the preview warns about a link without a scheme, and the flow can still be
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await write(page, '<p>Read <a href="{{ link }}">more</a></p>')
   await page.getByLabel('link', { exact: true }).fill('example.com/x')
   const warning = page
@@ -126,7 +126,7 @@ test('leaving the editor with unsaved changes asks for confirmation', async () =
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').fill('Half a thou')
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Contacts' }).click()
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
@@ -140,7 +140,7 @@ test('a test email is sent with the sample data, and the API call uses it too', 
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
   await page.getByRole('button', { name: 'Send test email' }).click()
@@ -173,7 +173,7 @@ test('a test email to a suppressed address is not reported as sent', async () =>
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
   await page.getByRole('button', { name: 'Send test email' }).click()
@@ -194,7 +194,7 @@ test('an error in the subject is marked at its field, and the preview is marked 
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByText('Your order', { exact: true }).waitFor()
   const subject = page.getByLabel('Subject')

@@ -244,7 +244,7 @@ test('an ID pasted into the search opens its record, and commands can be run', a
   await page.waitForURL('**/contacts/suppressions')
   const field = page.getByRole('dialog').getByLabel('Search')
   for (const [id, label, url] of [
-    [flow, 'Order confirmation', `**/flows/${flow}/results`],
+    [flow, 'Order confirmation', `**/flows/${flow}`],
     [group.id, 'Customers', `**/contacts?group=${group.id}`],
     [contact.id, 'ada@example.com', `**/contacts/${contact.id}`],
     [webhook.id, 'Orders', `**/developers/webhooks/${webhook.id}`],

@@ -146,7 +146,7 @@ test('after a sign-out in another tab, signing in again keeps unsaved changes', 
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
   const { page, context } = tab
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').fill('Half a thou')
 
   const other = await context.newPage()
@@ -217,7 +217,7 @@ test('unsaved changes neither block the next account nor are shown to it', async
   const id = await createFlow(service, first)
   await using tab = await openTab(browser, service, { account: first })
   const { page, context } = tab
-  await page.goto(`flows/${id}`)
+  await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').click()
   await page.keyboard.type('Half a thou')
   // The previous user may have chosen to stay on the page.

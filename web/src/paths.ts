@@ -9,8 +9,8 @@ export const paths = {
   confirmEmail: '/confirm-email',
   flows: '/flows',
   newFlow: '/flows/new',
+  /** The results of the flow. */
   flow: (id: string) => `/flows/${id}`,
-  flowResults: (id: string) => `/flows/${id}/results`,
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,
   broadcasts: '/broadcasts',
   broadcast: (id: string) => `/broadcasts/${id}`,

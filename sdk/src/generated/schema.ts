@@ -12342,6 +12342,8 @@ export interface operations {
                 status?: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                 flow_id?: string;
                 contact_id?: string;
+                /** @description Only test emails, or no test emails. Without it, the list includes both. */
+                is_test?: "true" | "false";
                 /** @example ada@example.com */
                 query?: string;
             };

@@ -47,7 +47,7 @@ export function FlowMenu({ flow, onDeleted, onDiscarded }: Props) {
       queries.setQueryData(flowQuery(copy.id).queryKey, copy)
       await invalidate(keys.flowLists)
       toast(`Flow “${copy.name}” created as a draft.`)
-      await navigate(paths.flow(copy.id))
+      await navigate(paths.flowTab(copy.id, 'edit'))
     },
     onError: (error) => toast(messageOf(error), 'bad'),
   })

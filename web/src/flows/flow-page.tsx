@@ -2,7 +2,7 @@ import { Badge, Button } from '@mantine/core'
 import { IconDeviceFloppy, IconSend, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Navigate, useParams } from 'react-router'
+import { Navigate, useLocation, useParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -28,11 +28,12 @@ import { baseOf, useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
 import { useSaveShortcut } from './use-save-shortcut.ts'
 
-const tabs = ['results', 'edit', 'versions', 'use']
+const tabs = ['edit', 'versions', 'use']
 const back = { to: paths.flows, label: 'Flows' }
 
 export function FlowPage() {
-  const { id = '', tab = 'edit' } = useParams()
+  const { id = '', tab } = useParams()
+  const { search } = useLocation()
   const flow = useQuery(flowQuery(id))
   const draft = useQuery(draftQuery(id, flow.data?.draft?.revision ?? 0))
   const stored = (flow.data?.draft && draft.data) ?? null
@@ -40,7 +41,9 @@ export function FlowPage() {
   const [openId, setOpenId] = useState<string>()
   const isReady = flow.data !== undefined && (flow.data.draft === null || stored !== null)
   if (isReady && openId !== id) setOpenId(id)
-  if (!tabs.includes(tab)) return <NotFoundPage />
+  // The address of the results before they became the first tab.
+  if (tab === 'results') return <Navigate to={{ pathname: paths.flow(id), search }} replace />
+  if (tab !== undefined && !tabs.includes(tab)) return <NotFoundPage />
   if (flow.data && (isReady || openId === id)) return <FlowView key={flow.data.id} flow={flow.data} stored={stored} />
   return (
     <Page title="Flow" back={back}>
@@ -51,7 +54,8 @@ export function FlowPage() {
 
 /** Holds the text above the tabs, so that looking at a version does not lose unsaved changes. */
 function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
-  const { tab = 'edit' } = useParams()
+  const { tab } = useParams()
+  const isEditing = tab === 'edit'
   const [testing, setTesting] = useState(false)
   const [publishing, setPublishing] = useState(false)
   const [deleted, setDeleted] = useState(false)
@@ -92,23 +96,27 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
           <Button variant="default" leftSection={<IconSend size={16} aria-hidden />} onClick={() => setTesting(true)}>
             Send test email
           </Button>
-          <Button
-            variant="default"
-            leftSection={<IconDeviceFloppy size={16} aria-hidden />}
-            disabled={!dirty || newer !== undefined}
-            loading={saving}
-            title="Ctrl+S"
-            onClick={() => save(base)}
-          >
-            Save draft
-          </Button>
-          <Button
-            leftSection={<IconUpload size={16} aria-hidden />}
-            disabled={(!dirty && !flow.draft) || newer !== undefined || saving}
-            onClick={() => void openPublish()}
-          >
-            Publish
-          </Button>
+          {(isEditing || dirty) && (
+            <Button
+              variant="default"
+              leftSection={<IconDeviceFloppy size={16} aria-hidden />}
+              disabled={!dirty || newer !== undefined}
+              loading={saving}
+              title="Ctrl+S"
+              onClick={() => save(base)}
+            >
+              Save draft
+            </Button>
+          )}
+          {(isEditing || dirty || flow.draft) && (
+            <Button
+              leftSection={<IconUpload size={16} aria-hidden />}
+              disabled={(!dirty && !flow.draft) || newer !== undefined || saving}
+              onClick={() => void openPublish()}
+            >
+              Publish
+            </Button>
+          )}
           <FlowMenu
             flow={flow}
             onDeleted={() => setDeleted(true)}
@@ -120,10 +128,10 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
       {newer && <NewerVersion newer={newer} onLoad={() => load(newer)} onSave={() => save(newer)} />}
       <ErrorLine>{formProblem(saveError, shownPaths)}</ErrorLine>
-      {tab === 'results' && <FlowResultsTab flow={flow} />}
+      {tab === undefined && <FlowResultsTab flow={flow} onTest={() => setTesting(true)} />}
       {tab === 'versions' && <FlowVersions flow={flow} stored={stored} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
-      {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
+      {isEditing && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
       <TestDialog
         opened={testing}
         onClose={() => setTesting(false)}
@@ -144,8 +152,8 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
 }
 
 const tabsOf = (id: string) => [
-  { to: paths.flowResults(id), label: 'Results' },
-  { to: paths.flow(id), label: 'Edit', end: true },
+  { to: paths.flow(id), label: 'Results', end: true },
+  { to: paths.flowTab(id, 'edit'), label: 'Edit' },
   { to: paths.flowTab(id, 'versions'), label: 'Versions' },
   { to: paths.flowTab(id, 'use'), label: 'API' },
 ]

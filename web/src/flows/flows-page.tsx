@@ -30,7 +30,7 @@ const columns: Column<FlowRow>[] = [
     phone: 'title',
     cell: (flow) => (
       <>
-        <RowLink to={paths.flowResults(flow.id)}>{flow.name}</RowLink>
+        <RowLink to={paths.flow(flow.id)}>{flow.name}</RowLink>
         <Text size="xs" c="dimmed" fw={400}>
           {flow.subject}
         </Text>

@@ -33,7 +33,7 @@ export function NewFlowPage() {
       await invalidate(keys.flowLists)
       storeSample(flow.id, sample)
       toast('Draft saved. Publish it when it is ready.')
-      await navigate(paths.flow(flow.id))
+      await navigate(paths.flowTab(flow.id, 'edit'))
     },
   })
   useSaveShortcut(() => {

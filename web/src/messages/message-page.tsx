@@ -74,7 +74,7 @@ function MessageView({ message }: { message: MessageDetail }) {
           [
             'Flow',
             message.flow_id ? (
-              <Anchor key="flow" component={Link} to={paths.flowResults(message.flow_id)}>
+              <Anchor key="flow" component={Link} to={paths.flow(message.flow_id)}>
                 {message.flow_name ?? message.flow_id}
                 {message.flow_version !== null && `, version ${message.flow_version}`}
               </Anchor>

@@ -14,11 +14,17 @@ import { useFilters } from '../ui/use-filters.ts'
 import { messageColumns } from './message-columns.tsx'
 import { messageStatusOptions } from './message-status.tsx'
 import { useMessages } from './messages.api.ts'
+import { isTestFilter, TestFilter } from './test-filter.tsx'
 
 export function MessagesPage() {
-  const { filter, set, filtered } = useFilters('query', 'status', 'flow')
-  const { query, status, flow } = filter
-  const messages = useMessages({ query, status: status as MessageStatus | '', flow_id: flow })
+  const { filter, set, filtered } = useFilters('query', 'status', 'flow', 'test')
+  const { query, status, flow, test } = filter
+  const messages = useMessages({
+    query,
+    status: status as MessageStatus | '',
+    flow_id: flow,
+    is_test: isTestFilter(test),
+  })
   const flows = useQuery(flowChoicesQuery)
   return (
     <Page wide title="Messages" description="Every email and its status." beside={<LiveBadge pages={messages} />}>
@@ -46,6 +52,7 @@ export function MessagesPage() {
           value={flow || null}
           onChange={(value) => set('flow', value)}
         />
+        <TestFilter value={test} onChange={(value) => set('test', value)} />
       </Filters>
       <Load
         query={messages}

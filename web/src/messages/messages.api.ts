@@ -6,7 +6,12 @@ import type { Message, MessageStatus } from '../api/types.ts'
 
 const liveRefetchMs = 3_000
 
-type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
+export type MessageFilter = {
+  query: string
+  status: MessageStatus | ''
+  flow_id: string
+  is_test: 'true' | 'false' | ''
+}
 
 export const useMessages = (filter: MessageFilter) =>
   usePages<Message>(
@@ -25,6 +30,15 @@ export const messageQuery = (id: string) =>
   })
 export const cancelMessage = (id: string) =>
   dataOf(api.DELETE('/api/v1/organization/messages/{id}', { params: { path: { id } } }))
+/** Whether an email of the flow was sent or queued that is not a test. */
+export const flowUsedQuery = (flowId: string) =>
+  queryOptions({
+    queryKey: keys.flowUsed(flowId),
+    queryFn: async () => {
+      const query = { flow_id: flowId, is_test: 'false' as const, limit: '1' }
+      return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items.length > 0
+    },
+  })
 /** The latest message to an address, or null. */
 export const newestMessageQuery = (to: string) =>
   queryOptions({

@@ -45,7 +45,7 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
   },
   flw: async (id) => {
     const flow = await dataOf(api.GET('/api/v1/organization/flows/{id}', at(id)))
-    return { to: paths.flowResults(id), label: flow.name, description: 'Flow', icon: <IconMailForward {...size} /> }
+    return { to: paths.flow(id), label: flow.name, description: 'Flow', icon: <IconMailForward {...size} /> }
   },
   grp: async (id) => {
     const group = await dataOf(api.GET('/api/v1/organization/groups/{id}', at(id)))

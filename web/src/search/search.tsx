@@ -122,7 +122,7 @@ const flowAction = (flow: FlowRow, navigate: NavigateFunction): SpotlightActionD
   label: flow.name,
   description: flow.subject,
   leftSection: <IconMailForward size={18} aria-hidden />,
-  onClick: () => void navigate(paths.flowResults(flow.id)),
+  onClick: () => void navigate(paths.flow(flow.id)),
 })
 
 const messageAction = (message: Message, navigate: NavigateFunction): SpotlightActionData => ({

@@ -2,6 +2,7 @@ import { Grid, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { Flow, FlowResults } from '../../api/types.ts'
+import { flowUsedQuery } from '../../messages/messages.api.ts'
 import { DayPanel } from '../../overview/day-panel.tsx'
 import { daysOf, rangeOf, type Span, searchOf, spanIn } from '../../overview/range.ts'
 import { RangePicker } from '../../overview/range-picker.tsx'
@@ -14,11 +15,14 @@ import { flowMeasures } from './flow-measures.ts'
 import { Funnel } from './funnel.tsx'
 import { LinksSection } from './links-section.tsx'
 import { MessagesSection } from './messages-section.tsx'
+import { NeverSent } from './never-sent.tsx'
 import { flowResultsQuery } from './results.api.ts'
 import { Summary } from './summary.tsx'
 
+type Props = { flow: Flow; onTest: () => void }
+
 /** How the flow performed: the first tab of a flow. */
-export function FlowResultsTab({ flow }: { flow: Flow }) {
+export function FlowResultsTab(props: Props) {
   const me = useMe()
   const timezone = me.data?.organization.timezone
   return timezone === undefined ? (
@@ -26,11 +30,11 @@ export function FlowResultsTab({ flow }: { flow: Flow }) {
       {() => null}
     </Load>
   ) : (
-    <Results flow={flow} timezone={timezone} />
+    <Results {...props} timezone={timezone} />
   )
 }
 
-function Results({ flow, timezone }: { flow: Flow; timezone: string }) {
+function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
   const [search, setSearch] = useSearchParams()
   const span = spanIn(search)
   const setSpan = (next: Span) =>
@@ -44,7 +48,18 @@ function Results({ flow, timezone }: { flow: Flow; timezone: string }) {
     )
   const period = { ...rangeOf(span, timezone), timezone }
   const results = useQuery(flowResultsQuery(flow.id, period))
+  // Without emails in the period, an older one is looked for.
+  const isQuiet = results.data?.totals.emailSent.total === 0
+  const used = useQuery({ ...flowUsedQuery(flow.id), enabled: isQuiet })
   const fileName = fileNameOf(flow.name)
+  if (isQuiet && used.isPending) return <Loading />
+  if (isQuiet && used.data === false)
+    return (
+      <>
+        <NeverSent flow={flow} onTest={onTest} />
+        <MessagesSection flowId={flow.id} fileName={fileName} optional />
+      </>
+    )
   return (
     <>
       <Group justify="space-between" gap="sm" mb="sm">

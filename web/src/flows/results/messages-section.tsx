@@ -3,6 +3,7 @@ import type { MessageStatus } from '../../api/types.ts'
 import { messageColumns } from '../../messages/message-columns.tsx'
 import { messageStatusOptions } from '../../messages/message-status.tsx'
 import { useMessages } from '../../messages/messages.api.ts'
+import { isTestFilter, TestFilter } from '../../messages/test-filter.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { More } from '../../ui/more.tsx'
@@ -16,11 +17,24 @@ import { allMessages, exportRowsMax } from './results.api.ts'
 
 const columns = messageColumns.filter(({ header }) => header !== 'Flow')
 
+type Props = {
+  flowId: string
+  fileName: string
+  /** Shows nothing if there are none. */
+  optional?: boolean
+}
+
 /** The messages of the flow, newest first, whatever the period. */
-export function MessagesSection({ flowId, fileName }: { flowId: string; fileName: string }) {
-  const { filter, set, filtered } = useFilters('query', 'status')
-  const asked = { query: filter.query, status: filter.status as MessageStatus | '', flow_id: flowId }
+export function MessagesSection({ flowId, fileName, optional = false }: Props) {
+  const { filter, set, filtered } = useFilters('query', 'status', 'test')
+  const asked = {
+    query: filter.query,
+    status: filter.status as MessageStatus | '',
+    flow_id: flowId,
+    is_test: isTestFilter(filter.test),
+  }
   const messages = useMessages(asked)
+  if (optional && !filtered && !messages.data?.length) return null
   return (
     <Section
       title="Messages"
@@ -30,11 +44,21 @@ export function MessagesSection({ flowId, fileName }: { flowId: string; fileName
           <CsvButton
             name={`${fileName}-messages`}
             label="messages"
-            header={['message_id', 'contact_id', 'email', 'subject', 'status', 'reason', 'queued_at', 'sent_at']}
+            header={[
+              'message_id',
+              'contact_id',
+              'email',
+              'subject',
+              'status',
+              'reason',
+              'test',
+              'queued_at',
+              'sent_at',
+            ]}
             rows={async () =>
               (await allMessages(asked)).map((message) => [
                 ...[message.id, message.contact.id, message.contact.email, message.subject, message.status],
-                ...[message.reason, message.queued_at, message.sent_at],
+                ...[message.reason, message.is_test ? 'true' : 'false', message.queued_at, message.sent_at],
               ])
             }
           />
@@ -56,6 +80,7 @@ export function MessagesSection({ flowId, fileName }: { flowId: string; fileName
           value={filter.status || null}
           onChange={(value) => set('status', value)}
         />
+        <TestFilter value={filter.test} onChange={(value) => set('test', value)} />
       </Filters>
       <Load
         query={messages}

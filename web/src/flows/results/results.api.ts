@@ -2,7 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf, omitEmpty, type Page, pageOf } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { type PageParams, usePages } from '../../api/pages.ts'
-import type { LinkClick, Message, MessageStatus } from '../../api/types.ts'
+import type { LinkClick, Message } from '../../api/types.ts'
+import type { MessageFilter } from '../../messages/messages.api.ts'
 import type { Range } from '../../overview/overview.api.ts'
 
 const refetchMs = 15_000
@@ -41,8 +42,6 @@ export const useLinkClicks = (id: string, filter: ClickFilter) =>
 
 export const allLinkClicks = (id: string, filter: ClickFilter) =>
   collect<LinkClick>((from) => fetchClicks(id, filter, { ...from, limit: exportPageRows }))
-
-export type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
 
 export const allMessages = (filter: MessageFilter) =>
   collect<Message>((from) =>

@@ -1,0 +1,26 @@
+import { Select } from '@mantine/core'
+import type { MessageFilter } from './messages.api.ts'
+
+const options = [
+  { value: 'false', label: 'Without test emails' },
+  { value: 'true', label: 'Only test emails' },
+]
+
+/** The value in the query string as a filter. Anything else is no filter. */
+export const isTestFilter = (value: string): MessageFilter['is_test'] =>
+  value === 'true' || value === 'false' ? value : ''
+
+type Props = { value: string; onChange: (value: string | null) => void }
+
+export function TestFilter({ value, onChange }: Props) {
+  return (
+    <Select
+      aria-label="Test emails"
+      placeholder="With test emails"
+      clearable
+      data={options}
+      value={isTestFilter(value) || null}
+      onChange={onChange}
+    />
+  )
+}
