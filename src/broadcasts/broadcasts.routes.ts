@@ -1,13 +1,15 @@
+import { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'
+import { answers, created, creates, errorsOnly, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
 import { broadcastStatuses, recipientStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { changeBroadcast, createBroadcast, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
+import { exportRecipients } from './export.ts'
 import { selectRecipients } from './ledger.sql.ts'
 import { countResults, selectLinks } from './results.sql.ts'
 import {
@@ -24,6 +26,7 @@ import {
 const linksMax = 100
 
 const IdParams = Type.Object({ id: Type.String() })
+const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 const tags = ['Broadcasts']
 
 const RecipientOut = Type.Object({
@@ -196,6 +199,28 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
           message_id: messageId && toText('msg', messageId),
         })),
       })
+    },
+  )
+
+  api.get(
+    '/broadcasts/:id/recipients/export',
+    {
+      schema: {
+        tags,
+        summary: 'Export the recipients of a broadcast',
+        description: 'A CSV file of the recipients with what happened to each.',
+        params: IdParams,
+        querystring: Type.Object({ status: Type.Optional(oneOf(...recipientStatuses)) }),
+        response: { 200: csvFile, ...errorsOnly },
+      },
+    },
+    async (request, reply) => {
+      const organizationId = organizationIdOf(request)
+      const id = parseIdParam('brc', request.params.id)
+      const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
+      const pieces = exportRecipients(read, broadcast, request.query.status)
+      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="recipients.csv"`)
+      return reply.send(Readable.from(pieces) as never)
     },
   )
 

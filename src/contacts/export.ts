@@ -1,5 +1,6 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { isQueryCanceled } from '../db/db.ts'
+import { csvLine } from '../values/csv-line.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { toText } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.sql.ts'
@@ -43,12 +44,12 @@ export async function exportContacts(
     readAll(organizationId, (db) => selectMatchingIds(db, organizationId, filter, after, idsMax))
   const firstIds = await nextIds()
   return (async function* () {
-    yield line([...cells.keys()])
+    yield csvLine([...cells.keys()])
     for (let ids = firstIds; ids.length > 0; ids = ids.length < idsMax ? [] : await nextIds(ids.at(-1)))
       for (let at = 0; at < ids.length; at += rowsMax) {
         const batch = ids.slice(at, at + rowsMax)
         const contacts = await read(organizationId, (db) => selectContactsById(db, organizationId, batch))
-        yield contacts.map((contact) => line([...cells.values()].map((cell) => cell(contact)))).join('')
+        yield contacts.map((contact) => csvLine([...cells.values()].map((cell) => cell(contact)))).join('')
       }
   })()
 }
@@ -65,14 +66,4 @@ function cellsFor(names: string[] | undefined): Map<string, (contact: Contact) =
 const attributeText = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-const line = (cells: string[]): string => `${cells.map(csvCell).join(',')}\r\n`
-
-/** Spreadsheets run cells that start with these characters as formulas; numbers are not affected. */
-const formula = /^(?![+-]?[0-9.,]+$)[=+\-@\t\r]/
-
-function csvCell(text: string): string {
-  const safe = formula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -36,6 +36,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'POST /api/v1/organization/messages/:id/send-again': 'sendMessageAgain',
   'GET /api/v1/organization/flows/:id/results': 'getFlowResults',
   'GET /api/v1/organization/flows/:id/link-clicks': 'listLinkClicks',
+  'GET /api/v1/organization/broadcasts/:id/recipients/export': 'exportBroadcastRecipients',
   'DELETE /api/v1/organization/messages/:id': 'cancelMessage',
   'DELETE /public/api/v1/messages/:id': 'cancelEmail',
   'GET /api/v1/organization/inbox': 'listInboxEmails',

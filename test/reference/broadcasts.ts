@@ -41,6 +41,7 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   })
   await recorder.record('getBroadcast', { params })
   await recorder.record('listBroadcastRecipients', { params, query: { status: 'sent', limit: '1' } })
+  await recorder.record('exportBroadcastRecipients', { params })
   await recorder.record('listBroadcastLinks', { params })
   const copy = await recorder.record('duplicateBroadcast', { params })
   await recorder.record('listBroadcasts', { query: { status: 'sent' } })

@@ -19,7 +19,7 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
-              "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+              "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
               "name": "November news",
               "status": "sent",
               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -96,7 +96,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Created",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
             "name": "November news",
             "status": "draft",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -181,9 +181,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -193,7 +193,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
             "name": "November news",
             "status": "sent",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -255,9 +255,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         },
         "body": {
           "context": {
@@ -272,7 +272,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
             "name": "November news",
             "status": "draft",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -326,9 +326,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0003",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003"
         }
       },
       "response": {
@@ -346,9 +346,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/duplicate",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/duplicate",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -358,7 +358,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Created",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of November news",
             "status": "draft",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -412,9 +412,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/recipients",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/recipients",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         },
         "query": {
           "status": "sent",
@@ -441,13 +441,28 @@ export const examples: Examples = {
       }
     }
   ],
+  "exportBroadcastRecipients": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/recipients/export",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": "contact_id,email,status,reason,message_id\r\ncon_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010\r\ncon_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011\r\ncon_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012\r\n"
+      }
+    }
+  ],
   "listBroadcastLinks": [
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/links",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/links",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -465,9 +480,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/check",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/check",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -496,9 +511,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/test",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/test",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         },
         "body": {
           "to": "editor@acme.example"
@@ -511,7 +526,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0011",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0013",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "contact_id": null,
             "contact_email": "editor@acme.example",
@@ -530,9 +545,9 @@ export const examples: Examples = {
     {
       "title": "conflict",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/start",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/start",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         },
         "body": {
           "expected_recipients": 4
@@ -556,9 +571,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/start",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002/start",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
         },
         "body": {
           "expected_recipients": 3
@@ -571,7 +586,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Accepted",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
             "name": "November news",
             "status": "preparing",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -625,9 +640,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/schedule",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/schedule",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
         },
         "body": {
           "expected_recipients": 3
@@ -640,7 +655,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Accepted",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
             "name": "Copy of Copy of November news",
             "status": "scheduled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -694,9 +709,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0003/pause",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/pause",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
         }
       },
       "response": {
@@ -706,7 +721,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of November news",
             "status": "paused",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -760,9 +775,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0003/resume",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/resume",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
         }
       },
       "response": {
@@ -772,7 +787,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
             "name": "Copy of November news",
             "status": "sending",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -826,9 +841,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/cancel",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/cancel",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
         }
       },
       "response": {
@@ -838,7 +853,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
             "name": "Copy of Copy of November news",
             "status": "cancelled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -892,9 +907,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/retry-failed",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0006/retry-failed",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006"
         }
       },
       "response": {
@@ -904,7 +919,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
             "name": "News by city",
             "status": "preparing",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",

@@ -257,6 +257,66 @@ export const examples: Examples = {
                   "subscription": "subscribed"
                 }
               }
+            },
+            {
+              "event_name": "broadcastStarted",
+              "description": "A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of \"all events\": select it by name.",
+              "in_all_events": false,
+              "example": {
+                "event_name": "broadcastStarted",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": null,
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": null,
+                  "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "name": "November news",
+                  "status": "sending",
+                  "counts": {
+                    "recipients": 1204,
+                    "pending": 1204,
+                    "queued": 0,
+                    "sent": 0,
+                    "bounced": 0,
+                    "suppressed": 0,
+                    "unsubscribed": 0,
+                    "failed": 0,
+                    "cancelled": 0
+                  }
+                }
+              }
+            },
+            {
+              "event_name": "broadcastFinished",
+              "description": "A broadcast has ended: it was sent or cancelled, or has expired. Not part of \"all events\": select it by name.",
+              "in_all_events": false,
+              "example": {
+                "event_name": "broadcastFinished",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": null,
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": null,
+                  "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "name": "November news",
+                  "status": "sent",
+                  "counts": {
+                    "recipients": 1204,
+                    "pending": 0,
+                    "queued": 0,
+                    "sent": 1201,
+                    "bounced": 3,
+                    "suppressed": 0,
+                    "unsubscribed": 0,
+                    "failed": 0,
+                    "cancelled": 0
+                  }
+                }
+              }
             }
           ]
         }

@@ -41,7 +41,7 @@ export const examples: Examples = {
         "headers": {
           "Content-Type": "application/json"
         },
-        "text": "[{\"event\":\"bounce\",\"type\":\"bounce\",\"status\":\"5.1.1\",\"reason\":\"550 5.1.1 No such user\",\"smtp-id\":\"<msg_01kjt5r2g0e0t8vz1q0m3w0012@acme.example>\"}]"
+        "text": "[{\"event\":\"bounce\",\"type\":\"bounce\",\"status\":\"5.1.1\",\"reason\":\"550 5.1.1 No such user\",\"smtp-id\":\"<msg_01kjt5r2g0e0t8vz1q0m3w0014@acme.example>\"}]"
       },
       "response": {
         "status": 200,
@@ -77,7 +77,7 @@ export const examples: Examples = {
             },
             "message": {
               "headers": {
-                "message-id": "msg_01kjt5r2g0e0t8vz1q0m3w0012@acme.example"
+                "message-id": "msg_01kjt5r2g0e0t8vz1q0m3w0014@acme.example"
               }
             }
           }

@@ -118,14 +118,14 @@ export const examples: Examples = {
         "body": {
           "code": 422,
           "status": "error",
-          "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed",
+          "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished",
           "data": null,
           "error": {
             "type": "validation_failed",
             "fields": [
               {
                 "path": "event_types.0",
-                "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed"
+                "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished"
               }
             ],
             "request_id": "req_5d0c8f1e9a4b7c26000001"

@@ -52,5 +52,9 @@ export const broadcastNotes: Notes = {
     details:
       '`queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
   },
+  exportBroadcastRecipients: {
+    details:
+      'Columns: `contact_id`, `email`, `status`, `reason` and `message_id`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+  },
   listBroadcastLinks: { details: 'Counts clicks since the start, by the URL as it is in the email.' },
 }

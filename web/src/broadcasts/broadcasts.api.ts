@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { api, dataOf, download, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type {
@@ -80,27 +80,12 @@ export const actions = {
   retryFailed: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/retry-failed', at(id))),
 } as const
 
-const exportPageSize = '100'
-
-/** Fetches all recipients, page by page. `onProgress` gets their number so far. */
-export async function fetchRecipients(
-  id: string,
-  status: RecipientStatus | '',
-  onProgress: (fetched: number) => void,
-): Promise<BroadcastRecipient[]> {
-  const all: BroadcastRecipient[] = []
-  let cursor: string | null = null
-  do {
-    const query = { ...omitEmpty({ status }), limit: exportPageSize, ...(cursor !== null && { cursor }) }
-    const page: { items: BroadcastRecipient[]; nextCursor: string | null } = await pageOf(
-      api.GET('/api/v1/organization/broadcasts/{id}/recipients', { params: { path: { id }, query } }),
-    )
-    all.push(...page.items)
-    onProgress(all.length)
-    cursor = page.nextCursor
-  } while (cursor !== null)
-  return all
-}
+/** Downloads the recipients as CSV. */
+export const exportRecipients = (id: string, status: RecipientStatus | '', fileName: string) =>
+  download(
+    `/api/v1/organization/broadcasts/${id}/recipients/export?${new URLSearchParams(omitEmpty({ status }))}`,
+    fileName,
+  )
 
 /** The number of recipients whose outcome is known. */
 export const doneOf = ({ recipients, counts }: BroadcastDetail | Broadcast) =>

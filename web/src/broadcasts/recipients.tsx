@@ -1,14 +1,12 @@
 import { Anchor, Button, Select } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
-import { download } from '../ui/download.ts'
 import { emailText } from '../ui/email-text.ts'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
@@ -19,7 +17,7 @@ import { Empty, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { RecipientBadge, recipientLooks } from './broadcast-status.tsx'
-import { fetchRecipients, isActive, useRecipients } from './broadcasts.api.ts'
+import { exportRecipients, isActive, useRecipients } from './broadcasts.api.ts'
 
 const columns: Column<BroadcastRecipient>[] = [
   {
@@ -84,41 +82,21 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
 }
 
 function ExportButton({ broadcast, status }: { broadcast: BroadcastDetail; status: RecipientStatus | '' }) {
-  const [fetched, setFetched] = useState(0)
   const save = useMutation({
-    mutationFn: () => fetchRecipients(broadcast.id, status, setFetched),
-    onSuccess: (rows) => download(`${fileName(broadcast.name)}.csv`, 'text/csv', csvOf(rows)),
+    mutationFn: () => exportRecipients(broadcast.id, status, `${fileName(broadcast.name)}.csv`),
     onError: (error) => toast(messageOf(error), 'bad'),
-    onSettled: () => setFetched(0),
   })
   return (
     <Button
       variant="default"
       size="xs"
       leftSection={<IconDownload size={14} aria-hidden />}
-      disabled={save.isPending}
+      loading={save.isPending}
       onClick={() => save.mutate()}
     >
-      {save.isPending ? `Exporting, ${count(fetched)} so far` : 'Export CSV'}
+      Export CSV
     </Button>
   )
 }
 
 const fileName = (name: string) => name.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-|-$/g, '') || 'broadcast'
-
-const csvOf = (rows: BroadcastRecipient[]) =>
-  [
-    ['contact_id', 'email', 'status', 'reason', 'message_id'],
-    ...rows.map(({ contact_id, email, status, reason, message_id }) => [
-      contact_id,
-      email ?? '',
-      status,
-      reason ?? '',
-      message_id ?? '',
-    ]),
-  ]
-    .map((cells) => `${cells.map(toCell).join(',')}\n`)
-    .join('')
-
-/** A spreadsheet would run a cell that starts like a formula. */
-const toCell = (text: string) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`
