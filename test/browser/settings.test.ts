@@ -124,10 +124,20 @@ test('the last owner cannot leave, and stays signed in', async () => {
   await page.getByText('owner@acme.example').first().waitFor()
 })
 
-test('a member sees role names and no actions column', async () => {
+test('an owner permits a member to start broadcasts; a member sees role names and no actions column', async () => {
   await using service = await startService()
   const owner = await registerOwner(service)
   const account = await join(service, owner, 'grace@acme.example', 'member')
+  await using ownerTab = await openTab(browser, service, { account: owner })
+  await ownerTab.page.goto('settings/team')
+  const permission = ownerTab.page.getByRole('switch', { name: 'grace@acme.example can start broadcasts' })
+  expect(await permission.isChecked()).toBe(false)
+  await permission.click()
+  await until('the permission', async () => {
+    const { body } = await service.manage(account.session, 'GET', '/me')
+    return body.data.user.can_start_broadcasts === true
+  })
+  expect(ownerTab.problems).toEqual([])
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 

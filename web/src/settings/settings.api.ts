@@ -57,8 +57,9 @@ export const membersQuery = queryOptions({
   queryKey: keys.members,
   queryFn: () => dataOf(api.GET('/api/v1/organization/members')),
 })
-export const changeMember = (id: string, role: Role) =>
-  dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body: { role } }))
+export type MemberChanges = { role?: Role; can_start_broadcasts?: boolean }
+export const changeMember = (id: string, body: MemberChanges) =>
+  dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body }))
 type Removal = { revokeApiKeys: boolean; pauseWebhooks: boolean }
 export const removeMember = (id: string, removal: Removal = { revokeApiKeys: false, pauseWebhooks: false }) =>
   ensureSuccess(

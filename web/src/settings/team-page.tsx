@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Select, Stack, Switch, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -19,6 +19,7 @@ import {
   apiKeysQuery,
   changeMember,
   invitationsQuery,
+  type MemberChanges,
   membersQuery,
   removeMember,
   resendInvitation,
@@ -36,7 +37,7 @@ export function TeamPage() {
     <>
       <Section
         title="Team"
-        description="Owners manage the team and the organization. Members can do everything else."
+        description="Owners manage the team and the organization. Members can do everything else; owners decide which of them start broadcasts."
         actions={
           owner && (
             <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
@@ -60,13 +61,13 @@ function Members({ owner, myId }: MembersProps) {
   const invalidate = useInvalidate()
   const [removing, setRemoving] = useState<Member>()
   const change = useMutation({
-    mutationFn: ({ id, role }: { id: string; role: Role }) => changeMember(id, role),
+    mutationFn: ({ id, changes }: { id: string; changes: MemberChanges }) => changeMember(id, changes),
     onSettled: () => invalidate(keys.members, keys.me),
   })
   const columns = memberColumns({
     owner,
     myId,
-    setRole: (id, role) => change.mutate({ id, role }),
+    change: (id, changes) => change.mutate({ id, changes }),
     remove: setRemoving,
   })
   return (
@@ -152,9 +153,12 @@ function Leave({ member, onClose }: { member: Member | undefined; onClose: () =>
   )
 }
 
-type MemberActions = MembersProps & { setRole: (id: string, role: Role) => void; remove: (member: Member) => void }
+type MemberActions = MembersProps & {
+  change: (id: string, changes: MemberChanges) => void
+  remove: (member: Member) => void
+}
 
-const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<Member>[] => [
+const memberColumns = ({ owner, myId, change, remove }: MemberActions): Column<Member>[] => [
   {
     header: 'Member',
     phone: 'title',
@@ -187,10 +191,25 @@ const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<
           data={roleOptions}
           value={member.role}
           allowDeselect={false}
-          onChange={(role) => role && setRole(member.id, role as Role)}
+          onChange={(role) => role && change(member.id, { role: role as Role })}
         />
       ) : (
         roles[member.role]
+      ),
+  },
+  {
+    header: 'Starts broadcasts',
+    cell: (member) =>
+      owner && member.role !== 'owner' ? (
+        <Switch
+          aria-label={`${member.email} can start broadcasts`}
+          checked={member.can_start_broadcasts}
+          onChange={(event) => change(member.id, { can_start_broadcasts: event.currentTarget.checked })}
+        />
+      ) : member.can_start_broadcasts ? (
+        'Yes'
+      ) : (
+        'No'
       ),
   },
   { header: 'Last sign-in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
