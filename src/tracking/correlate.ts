@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../db/db.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
-import { type MessageId, parseId } from '../values/ids.ts'
+import { leastId, type MessageId, parseId } from '../values/ids.ts'
 import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
 
 /** The clues in a report about the message it refers to, most reliable first. */
@@ -13,9 +14,15 @@ export type Clues = {
   queueIds?: readonly string[]
 }
 
+/** A message of a broadcast is recorded after it was sent, so a mail server may report on it before. */
+const waitMs = 5_000
+const checkEveryMs = 250
+/** Messages of broadcasts get their id when their chunk is started, which may be this long before they are sent. */
+const recentMs = 3_600_000
+
 /**
  * Finds the messages of many reports at once. If a signed id names an organization, only its messages are searched, so
- * that no one can report on messages of others.
+ * that no one can report on messages of others. Waits for a while for recent messages that are not recorded yet.
  */
 export async function findReported(
   db: Reader,
@@ -23,6 +30,18 @@ export async function findReported(
   reports: readonly Clues[],
 ): Promise<(SentMessage | undefined)[]> {
   const leads = reports.map((clues) => leadOf(tokens, clues))
+  const recent = leastId('msg', Date.now() - recentMs)
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const found = await findMessagesOf(db, leads)
+    const isRecent = ({ signed }: Lead) => signed.some(({ messageId }) => messageId > recent)
+    const isEarly = found.some((message, index) => !message && isRecent(leads[index]!))
+    if (!isEarly || performance.now() > deadline) return found
+    await sleep(checkEveryMs)
+  }
+}
+
+async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(SentMessage | undefined)[]> {
   const unsigned = leads.flatMap((lead) => (lead.signed.length === 0 ? lead.named : []))
   const messages = [
     ...(await findMessages(db, leads.flatMap(keysOf))),
