@@ -1,7 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { ApiDocument } from '../src/reference/types.ts'
-import { contactChangeNames, type WebhookEventName, webhookEventNames } from '../src/values/event-types.ts'
+import {
+  broadcastEventNames,
+  contactChangeNames,
+  type WebhookEventName,
+  webhookEventNames,
+} from '../src/values/event-types.ts'
+import { fill } from './support/broadcasts.ts'
 import { startWithReader, tokens } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
@@ -30,7 +36,7 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   expect(Object.keys(webhooks)).toEqual([...webhookEventNames])
   const body = { name: 'All', url: receiver.url(), all_events: true }
   const webhook = (await app.manage('POST', '/organization/webhooks', body)).body.data
-  const changes = { name: 'Changes', url: receiver.url(), event_types: [...contactChangeNames] }
+  const changes = { name: 'Changes', url: receiver.url(), event_types: [...contactChangeNames, ...broadcastEventNames] }
   await app.manage('POST', '/organization/webhooks', changes)
   await app.manage('PATCH', '/organization', { keep_addresses: true })
 
@@ -52,6 +58,9 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   const grace = (await app.manage('POST', '/organization/contacts', { email: 'grace@example.com' })).body.data
   for (const change of [{ first_name: 'Grace' }, { status: 'unsubscribed' }, { status: 'subscribed' }])
     await app.manage('PATCH', `/organization/contacts/${grace.id}`, change)
+  const { flow, group, create } = await fill(app)
+  const broadcast = await create([await group('News', ['ida@example.com'])], { flow_id: flow })
+  await broadcast.start()
   for (const event_name of webhookEventNames)
     await app.manage('POST', `/organization/webhooks/${webhook.id}/test`, { event_name })
 

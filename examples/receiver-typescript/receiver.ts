@@ -45,6 +45,6 @@ function handle(event: WebhookEvent): void {
       break
     default:
       // New events may be added: acknowledge those you do not know.
-      console.log(`${event.event_name} for ${event.data.contact.email}`)
+      console.log(`${event.event_name} for ${event.data.contact?.email ?? 'no contact'}`)
   }
 }

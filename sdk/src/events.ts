@@ -35,6 +35,23 @@ export type ContactChangeData = {
   source: { type: 'user' | 'api_key' | 'import' | 'recipient' | 'system'; id: string | null } | null
 }
 
+/** The data of events of broadcasts. `counts` has the number of recipients, and how many of them have which status. */
+export type BroadcastData = {
+  event_id: string
+  message_id: null
+  flow_id: string
+  contact: null
+  id: string
+  name: string
+  status: string
+  counts: Record<
+    'recipients' | 'pending' | 'queued' | 'sent' | 'bounced' | 'suppressed' | 'unsubscribed' | 'failed' | 'cancelled',
+    number
+  >
+  /** True for a test event: its broadcast does not exist. */
+  test?: boolean
+}
+
 /** The data of each event by event name. */
 export type EventDataByName = {
   emailSent: EventData
@@ -47,12 +64,17 @@ export type EventDataByName = {
   contactCreated: EventData & ContactChangeData & { subscription: ContactSubscription }
   contactUpdated: EventData & ContactChangeData & { fields: string[] }
   contactSubscribed: EventData & ContactChangeData & { subscription: ContactSubscription }
+  broadcastStarted: BroadcastData
+  broadcastFinished: BroadcastData
 }
 
 export type EventName = keyof EventDataByName
 
-/** The events that metrics count: all except changes of contacts. */
-export type MetricEventName = Exclude<EventName, 'contactCreated' | 'contactUpdated' | 'contactSubscribed'>
+/** The events that metrics count: all except changes of contacts and events of broadcasts. */
+export type MetricEventName = Exclude<
+  EventName,
+  'contactCreated' | 'contactUpdated' | 'contactSubscribed' | 'broadcastStarted' | 'broadcastFinished'
+>
 
 /** The body of a delivery. `event_name` determines the type of `data`; `timestamp` is in seconds since the epoch. */
 export type WebhookEvent = {

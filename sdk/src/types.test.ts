@@ -35,8 +35,8 @@ test('every error type of the service is declared', () => {
 })
 
 test('every event of the service is declared', () => {
-  expectTypeOf<WebhookEvent['contact']['email']>().toExtend<EventContact['email']>()
-  expectTypeOf<WebhookEvent['contact']['firstName']>().toExtend<EventContact['first_name']>()
+  expectTypeOf<NonNullable<WebhookEvent['contact']>['email']>().toExtend<EventContact['email']>()
+  expectTypeOf<NonNullable<WebhookEvent['contact']>['firstName']>().toExtend<EventContact['first_name']>()
   expectTypeOf<WebhookEvent['eventName']>().toEqualTypeOf<keyof EventDataByName>()
   expectTypeOf<BounceDetail>().toExtend<EventDataByName['emailHardBounce']['bounce']>()
   expectTypeOf<Pick<EventData, 'ip'>>().toExtend<Pick<EventDataByName['emailOpen'], 'ip'>>()

@@ -3,6 +3,7 @@ import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
+import { announceBroadcast } from './announce.ts'
 import { countAudience } from './audience.sql.ts'
 import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
 import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
@@ -100,9 +101,11 @@ export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Bro
     await updateStatus(tx, key, { status: 'cancelled' })
     await releaseHeldLanes(tx, current, { allDue: true })
     if (current.recipients !== null) enqueueStep(tx, key, 'finish', 0)
+    else await announceBroadcast(tx, key, 'broadcastFinished')
   })
   parts.hints.notify(broadcastKind, key.id)
   parts.hints.notify('message.send')
+  parts.hints.notify('webhook.deliver')
   return cancelled
 }
 

@@ -91,6 +91,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
         else if (payload.step === 'prepare') await prepareBroadcast(parts, claim, payload.broadcastId)
         else await finishBroadcast(parts.db, claim, payload.broadcastId)
         parts.hints.notify(broadcastKind)
+        if ('step' in payload) parts.hints.notify('webhook.deliver')
         return { peer: 'responsive' }
       },
     },

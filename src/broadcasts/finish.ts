@@ -1,6 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { type Claim, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
+import { announceBroadcast } from './announce.ts'
 import { lockBroadcast } from './broadcasts.sql.ts'
 import { cancelPending, countLedger, markFinished, reconcileQueued, selectOpenParts, setCounts } from './ledger.sql.ts'
 
@@ -36,6 +37,7 @@ export async function finishBroadcast(db: Db, claim: Claim, id: BroadcastId): Pr
       if (counts.pending || counts.queued) return settleJobs(tx, [{ claim, retryInMs: checkEveryMs }])
       await setCounts(tx, broadcast, counts)
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
+      await announceBroadcast(tx, broadcast, 'broadcastFinished')
       await settleJobs(tx, [{ claim, retryInMs: null }])
     },
     { statementTimeoutMs: countTimeoutMs },

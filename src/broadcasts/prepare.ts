@@ -4,6 +4,7 @@ import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, newId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { enqueueStep } from './actions.ts'
+import { announceBroadcast } from './announce.ts'
 import { type AudienceOf, countAudience, insertRecipients, selectZones, type ZoneRule } from './audience.sql.ts'
 import { type Broadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
@@ -57,6 +58,7 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
       }
       await createParts(tx, (await lockBroadcast(tx, organizationId, id))!)
       await markSending(tx, broadcast)
+      await announceBroadcast(tx, broadcast, 'broadcastStarted')
     },
     { statementTimeoutMs: freezeTimeoutMs },
   )
@@ -65,6 +67,7 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
 async function expire(parts: PrepareParts, tx: Tx, broadcast: Broadcast, reason: string, detail: string) {
   await updateStatus(tx, broadcast, { status: 'expired', reason, detail })
   await parts.onExpired(tx, { ...broadcast, reason, detail })
+  await announceBroadcast(tx, broadcast, 'broadcastFinished')
 }
 
 async function freeze(tx: Tx, broadcast: Broadcast): Promise<void> {

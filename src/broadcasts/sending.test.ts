@@ -3,6 +3,7 @@ import { emails, fill } from '../../test/support/broadcasts.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { startReceiver } from '../../test/support/webhook-receiver.ts'
 
 const countBy = (relay: TestRelay) => {
   const counts = new Map<string, number>()
@@ -15,14 +16,24 @@ const sum = ({ recipients, ...counts }: Record<string, number>) =>
 
 test('overlapping groups get one email each; failed, bounced and suppressed recipients are counted apart', async () => {
   await using relay = await startRelay()
-  await using app = await startTestApp({ SMTP_URL: relay.url })
+  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  const postmark = 'the password of postmark'
+  await using app = await startTestApp({
+    SMTP_URL: relay.url,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    PROVIDER_POSTMARK_TOKEN: postmark,
+  })
   const { make, group, create, flow } = await fill(app)
+  const names = ['broadcastStarted', 'broadcastFinished']
+  await make('/webhooks', { name: 'Broadcasts', url: receiver.url(), event_types: names })
+  await make('/webhooks', { name: 'All', url: everything.url(), all_events: true })
   const [first, second] = [emails('a', 40), emails('b', 40)]
   const groups = [
     await group('First', first),
     await group('Second', [...first.slice(20), ...second]),
     await group('Incomplete', ['incomplete@example.com'], {}),
-    await group('Others', ['hard@example.com', 'late@example.com']),
+    await group('Others', ['hard@example.com', 'late@example.com', 'early@example.com']),
   ]
   await make('/suppressions', { email: first[0] })
   relay.onRecipient = (address) =>
@@ -33,27 +44,72 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  relay.onData = async () => {
+  let reported: Promise<unknown> | undefined
+  relay.onData = async ({ recipient, mail }) => {
     await held
+    // This bounce is reported before the relay accepts the email, so before the message is recorded.
+    if (recipient === 'early@example.com') {
+      const id = mail.headers.find(({ key }) => key === 'x-waxwing-id')!.value
+      const authorization = `Basic ${Buffer.from(`hook:${postmark}`).toString('base64')}`
+      const body = {
+        RecordType: 'Bounce',
+        Type: 'SoftBounce',
+        Details: '452 4.2.2 Over quota',
+        Metadata: { 'waxwing-id': id },
+      }
+      reported = app.call('POST', '/providers/postmark/events', { headers: { authorization }, body })
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
     return undefined
   }
   expect((await broadcast.start()).body.data).toMatchObject({ status: 'preparing' })
   release()
-  const sent = await broadcast.ended()
-  expect(sent).toMatchObject({ recipients: 82, excluded: 1, flow_version: 1 })
+  await broadcast.ended()
+  expect(await reported).toMatchObject({ status: 200 })
+  const sent = await broadcast.get()
+  expect(sent).toMatchObject({ recipients: 83, excluded: 1, flow_version: 1 })
   expect(sent.counts).toEqual({
-    ...{ recipients: 82, pending: 0, queued: 0, sent: 80, bounced: 1, suppressed: 0, unsubscribed: 0, failed: 1 },
+    ...{ recipients: 83, pending: 0, queued: 0, sent: 80, bounced: 2, suppressed: 0, unsubscribed: 0, failed: 1 },
     cancelled: 0,
   })
   expect(sum(sent.counts)).toBe(sent.recipients)
   expect([...countBy(relay).values()].every((count) => count === 1)).toBe(true)
-  expect(relay.mails).toHaveLength(80)
+  expect(relay.mails).toHaveLength(81)
   expect(relay.mails.some(({ recipient }) => recipient === first[0])).toBe(false)
   expect(await broadcast.recipients('failed')).toMatchObject([
     { email: 'incomplete@example.com', reason: 'missing variables: city', message_id: null },
   ])
-  expect(await broadcast.recipients('bounced')).toMatchObject([{ email: 'hard@example.com' }])
-  expect(sent.results).toMatchObject({ hard_bounced: 1, opened: 0 })
+  const bounced = await broadcast.recipients('bounced')
+  expect(bounced.map(({ email, reason }) => [email, reason])).toEqual([
+    ['hard@example.com', 'user_unknown'],
+    ['early@example.com', 'mailbox_full'],
+  ])
+  expect(sent.results).toMatchObject({ hard_bounced: 1, soft_bounced: 1, opened: 0 })
+  const early = (await app.manage('GET', `/organization/messages/${bounced[1]!.message_id}`)).body.data
+  expect(early).toMatchObject({ status: 'bounced', reason: 'mailbox_full' })
+
+  const path = `/organization/broadcasts/${broadcast.id}/recipients/export`
+  const file = await app.manage('GET', `${path}?status=failed`)
+  expect([file.headers.get('content-type'), file.text.split('\r\n')]).toEqual([
+    'text/csv; charset=utf-8',
+    [
+      'contact_id,email,status,reason,message_id',
+      expect.stringMatching(/^con_\w+,incomplete@example\.com,failed,missing variables: city,$/),
+      '',
+    ],
+  ])
+  expect((await app.manage('GET', path)).text.trim().split('\r\n')).toHaveLength(84)
+  const bodies = () => receiver.posts.map(({ body }) => JSON.parse(body.toString()))
+  await until('both events', () => receiver.posts.length === 2)
+  const about = { id: broadcast.id, name: 'News', flow_id: flow, message_id: null, contact: null }
+  expect(bodies()).toMatchObject([
+    { event_name: 'broadcastStarted', data: { ...about, status: 'sending', counts: { recipients: 83, pending: 83 } } },
+    {
+      event_name: 'broadcastFinished',
+      data: { ...about, status: 'sent', counts: { recipients: 83, pending: 0, failed: 1 } },
+    },
+  ])
+  expect(everything.posts.filter(({ headers }) => names.includes(headers['x-service-event'] as string))).toEqual([])
 
   // A message of a broadcast is a message like any other, with its events.
   const messageId = (await broadcast.recipients('sent'))[0]!.message_id
@@ -64,8 +120,8 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   const found = (await app.manage('GET', '/organization/contacts?query=incomplete')).body.data[0]
   await app.manage('PATCH', `/organization/contacts/${found.id}`, { attributes: { city: 'Graz' } })
   expect((await broadcast.act('retry-failed')).status).toBe(200)
-  await until('the failed recipient', () => relay.mails.length === 81)
-  expect((await broadcast.ended()).counts).toMatchObject({ sent: 81, failed: 0, bounced: 1 })
+  await until('the failed recipient', () => relay.mails.length === 82)
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 81, failed: 0, bounced: 2 })
   expect(relay.mails.at(-1)!.recipient).toBe('incomplete@example.com')
   expect((await broadcast.act('retry-failed')).status).toBe(409)
 })
@@ -132,6 +188,12 @@ test('a relay that defers everything for a while loses nobody', async () => {
   const broadcast = await create([await group('First', emails('a', 60))])
   await broadcast.start()
   await until('deferred emails', async () => (await broadcast.get()).counts.queued >= 20)
+  const [deferred] = await broadcast.recipients('queued')
+  const single = await app.manage('DELETE', `/organization/messages/${deferred!.message_id}`)
+  expect([single.status, single.body.message]).toEqual([
+    409,
+    'This email belongs to a broadcast. Cancel the broadcast instead.',
+  ])
   isDeferring = false
   const sent = await broadcast.ended()
   expect(sent.counts).toMatchObject({ sent: 60, queued: 0, pending: 0 })

@@ -121,7 +121,7 @@ export const BroadcastWithResultsOut = Type.Object({
 const finalStatuses = ['sent', 'cancelled', 'expired']
 
 /** Until the ledger of a cancelled broadcast is updated, its pending rows are shown as what they will be. */
-function countsOut({ counts, status }: Broadcast) {
+export function countsOut({ counts, status }: Broadcast) {
   const byStatus = Object.fromEntries(recipientStatuses.map((each) => [each, counts[each] ?? 0])) as Record<
     (typeof recipientStatuses)[number],
     number

@@ -61,6 +61,20 @@ const subscription = {
   description: 'Whether the contact receives marketing email.',
 }
 
+const count = { type: 'integer' }
+const broadcast: Record<string, Schema> = {
+  message_id: { type: 'null' },
+  flow_id: text('The flow that is sent, `flw_…`.'),
+  contact: { type: 'null' },
+  id: text('The broadcast, `brc_…`.'),
+  name: text('Its name.'),
+  status: text('Its status.'),
+  counts: object({
+    ...{ recipients: count, pending: count, queued: count, sent: count, bounced: count, suppressed: count },
+    ...{ unsubscribed: count, failed: count, cancelled: count },
+  }),
+}
+
 /** The additional fields of each event type. A new event type does not compile without an entry. */
 const ownFields: Record<WebhookEventName, Record<string, Schema>> = {
   emailSent: {},
@@ -86,6 +100,8 @@ const ownFields: Record<WebhookEventName, Record<string, Schema>> = {
     },
   },
   contactSubscribed: { source, subscription },
+  broadcastStarted: broadcast,
+  broadcastFinished: broadcast,
 }
 
 const payloadOf = (eventName: WebhookEventName): Schema =>

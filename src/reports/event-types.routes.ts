@@ -2,7 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { answers, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
-import { eventTypes, isContactChangeName, type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
+import {
+  eventTypes,
+  isBroadcastEventName,
+  isContactChangeName,
+  isSelectedByName,
+  type WebhookEventName,
+  webhookEventNames,
+} from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { webhookBody } from '../webhooks/envelope.ts'
 
@@ -24,7 +31,7 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
   const list = webhookEventNames.map((name) => ({
     event_name: name,
     description: eventTypes[name].description,
-    in_all_events: !isContactChangeName(name),
+    in_all_events: !isSelectedByName(name),
     example: exampleOf(name),
   }))
   return async (api) => {
@@ -43,11 +50,9 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
   }
 }
 
-const noMessage = { messageId: null, flowId: null }
-const messageIds = {
-  messageId: '01971c5e-6100-7000-8000-000000000003' as MessageId,
-  flowId: '01971c5e-5e00-7000-8000-000000000004' as FlowId,
-}
+const messageId = '01971c5e-6100-7000-8000-000000000003' as MessageId
+const flowId = '01971c5e-5e00-7000-8000-000000000004' as FlowId
+const contact = { id: '01971c5e-6000-7000-8000-000000000005' as ContactId, email: 'ada@example.com', firstName: 'Ada' }
 
 /** Built by the same function as deliveries, so it cannot differ from them. */
 function exampleOf(eventName: WebhookEventName) {
@@ -57,10 +62,11 @@ function exampleOf(eventName: WebhookEventName) {
     id: '01971c5e-6200-7000-8000-000000000002' as EventId,
     eventName,
     occurredAt: new Date('2026-05-29T12:00:00Z'),
-    ...(isContactChangeName(eventName) ? noMessage : messageIds),
+    messageId: isSelectedByName(eventName) ? null : messageId,
+    flowId: isContactChangeName(eventName) ? null : flowId,
     machine,
     data,
-    contact: { id: '01971c5e-6000-7000-8000-000000000005' as ContactId, email: 'ada@example.com', firstName: 'Ada' },
+    contact: isBroadcastEventName(eventName) ? null : contact,
   })
   return JSON.parse(body)
 }

@@ -19,14 +19,22 @@ export type EventName = (typeof eventNames)[number]
 export const contactChangeNames = ['contactCreated', 'contactUpdated', 'contactSubscribed'] as const
 export type ContactChangeName = (typeof contactChangeNames)[number]
 
+/** Events of broadcasts. They belong to no contact, are not recorded, and are delivered only to webhooks that select them by name. */
+export const broadcastEventNames = ['broadcastStarted', 'broadcastFinished'] as const
+export type BroadcastEventName = (typeof broadcastEventNames)[number]
+
 /** Everything that a webhook can receive. */
-export const webhookEventNames = [...eventNames, ...contactChangeNames] as const
+export const webhookEventNames = [...eventNames, ...contactChangeNames, ...broadcastEventNames] as const
 export type WebhookEventName = (typeof webhookEventNames)[number]
 
 export const isWebhookEventName = (text: string): text is WebhookEventName =>
   (webhookEventNames as readonly string[]).includes(text)
 export const isContactChangeName = (text: string): text is ContactChangeName =>
   (contactChangeNames as readonly string[]).includes(text)
+export const isBroadcastEventName = (text: string): text is BroadcastEventName =>
+  (broadcastEventNames as readonly string[]).includes(text)
+/** Webhooks with `all_events` do not receive these unless they select them by name. */
+export const isSelectedByName = (text: string) => isContactChangeName(text) || isBroadcastEventName(text)
 
 export const isEventName = (text: string): text is EventName => (eventNames as readonly string[]).includes(text)
 
@@ -56,12 +64,23 @@ export type EventData = {
   subscription?: 'subscribed' | 'not_subscribed' | 'unsubscribed'
   /** Of contactUpdated: the names of the changed fields. */
   fields?: string[]
+  /** Of broadcasts. */
+  id?: string
+  name?: string
+  status?: string
+  counts?: Record<string, number>
 }
 
 /** `id` is that of the user, API key or import. */
 export type EventSource = { type: 'user' | 'api_key' | 'import' | 'recipient' | 'system'; id: string | null }
 
 const exampleSource: EventSource = { type: 'api_key', id: 'key_01jwe5wrg0e0080000000000f1' }
+
+const exampleBroadcast = { id: 'brc_01jwe5wrg0e0080000000000b1', name: 'November news' }
+const exampleCounts = {
+  ...{ recipients: 1204, pending: 0, queued: 0, sent: 1201, bounced: 3, suppressed: 0, unsubscribed: 0, failed: 0 },
+  cancelled: 0,
+}
 
 export const eventTypes: Record<WebhookEventName, { description: string; example: EventData & { machine?: boolean } }> =
   {
@@ -127,5 +146,19 @@ export const eventTypes: Record<WebhookEventName, { description: string; example
       description:
         'A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.',
       example: { source: exampleSource, subscription: 'subscribed' },
+    },
+    broadcastStarted: {
+      description:
+        'A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of "all events": select it by name.',
+      example: {
+        ...exampleBroadcast,
+        status: 'sending',
+        counts: { ...exampleCounts, pending: 1204, sent: 0, bounced: 0 },
+      },
+    },
+    broadcastFinished: {
+      description:
+        'A broadcast has ended: it was sent or cancelled, or has expired. Not part of "all events": select it by name.',
+      example: { ...exampleBroadcast, status: 'sent', counts: exampleCounts },
     },
   }

@@ -8,7 +8,7 @@ import {
   toText,
 } from '../values/ids.ts'
 
-/** An event for a webhook. The contact's fields are null after it was erased. */
+/** An event for a webhook. The contact's fields are null after it was erased; events of broadcasts have no contact. */
 export type WebhookEvent = {
   organizationId: OrganizationId
   id: EventId
@@ -18,7 +18,7 @@ export type WebhookEvent = {
   flowId: FlowId | null
   machine: boolean
   data: EventData
-  contact: { id: ContactId; email: string | null; firstName: string | null }
+  contact: { id: ContactId; email: string | null; firstName: string | null } | null
   /** Marks a sample event, so that receivers can ignore it. */
   isTest?: boolean
 }
@@ -33,7 +33,7 @@ export function webhookBody(event: WebhookEvent): string {
       event_id: toText('evt', event.id),
       message_id: event.messageId && toText('msg', event.messageId),
       flow_id: event.flowId && toText('flw', event.flowId),
-      contact: {
+      contact: event.contact && {
         id: toText('con', event.contact.id),
         email: event.contact.email,
         first_name: event.contact.firstName,

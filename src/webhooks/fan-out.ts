@@ -85,7 +85,7 @@ function deliveriesOf(events: readonly RecordedEvent[], subscriptions: readonly 
  * The id of the delivery of one event to one webhook: the time of the event and a hash of both ids, so that ids sort by
  * time. The function delivery_id() of the database returns the same.
  */
-function deliveryId(eventId: EventId, webhookId: WebhookId): DeliveryId {
+export function deliveryId(eventId: EventId, webhookId: WebhookId): DeliveryId {
   const digest = hash('md5', eventId + webhookId)
   return `${eventId.slice(0, 13)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20)}` as DeliveryId
 }

@@ -1,7 +1,13 @@
 import type { Db } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { eventTypes, isContactChangeName, type WebhookEventName } from '../values/event-types.ts'
+import {
+  eventTypes,
+  isBroadcastEventName,
+  isContactChangeName,
+  isSelectedByName,
+  type WebhookEventName,
+} from '../values/event-types.ts'
 import { type DeliveryId, newId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import { attemptDelivery, type DeliverParts } from './deliver.job.ts'
 import { type Attempt, insertTestDelivery } from './deliveries.sql.ts'
@@ -9,8 +15,6 @@ import { webhookBody } from './envelope.ts'
 import { findSecrets } from './signing-secrets.sql.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 import { getWebhook } from './webhooks.ts'
-
-const noMessage = { messageId: null, flowId: null }
 
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
 
@@ -34,10 +38,11 @@ export async function sendTestEvent(
     id: eventId,
     eventName,
     occurredAt: new Date(),
-    ...(isContactChangeName(eventName) ? noMessage : { messageId: newId('msg'), flowId: newId('flw') }),
+    messageId: isSelectedByName(eventName) ? null : newId('msg'),
+    flowId: isContactChangeName(eventName) ? null : newId('flw'),
     machine,
     data,
-    contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
+    contact: isBroadcastEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
     isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }

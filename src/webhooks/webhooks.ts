@@ -7,7 +7,7 @@ import type { SecretBox } from '../secrets/secrets.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
   eventNames,
-  isContactChangeName,
+  isSelectedByName,
   isWebhookEventName,
   type WebhookEventName,
   webhookEventNames,
@@ -175,7 +175,7 @@ function checkUrl(text: string, allowPrivate: boolean): string {
   return checked.url
 }
 
-/** All events include the changes of contacts only if these are named as well. */
+/** All events include changes of contacts and events of broadcasts only if these are named as well. */
 function checkEvents(
   names: string[] | undefined,
   allEvents: boolean,
@@ -187,7 +187,8 @@ function checkEvents(
       path: `event_types.${names!.indexOf(unknown)}`,
       problem: `must be one of ${webhookEventNames.join(', ')}`,
     })
-  if (allEvents) return { eventTypes: [...eventNames, ...wanted.filter(isContactChangeName)], allEvents }
+  if (allEvents)
+    return { eventTypes: [...eventNames, ...(wanted.filter(isSelectedByName) as WebhookEventName[])], allEvents }
   if (wanted.length === 0)
     throw invalid({
       path: 'event_types',

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { contactChangeNames, eventNames } from '../../src/values/event-types.ts'
+import { broadcastEventNames, contactChangeNames, eventNames } from '../../src/values/event-types.ts'
 import { type OrganizationId, toText } from '../../src/values/ids.ts'
 import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
@@ -31,7 +31,8 @@ test.each(sizes)(
     await page.getByLabel('All events').check()
     for (const name of eventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
     // Changes of contacts have to be selected.
-    for (const name of contactChangeNames) expect(await page.getByLabel(name).isChecked()).toBe(false)
+    for (const name of [...contactChangeNames, ...broadcastEventNames])
+      expect(await page.getByLabel(name).isChecked()).toBe(false)
     await page.getByRole('button', { name: 'Create webhook' }).click()
     expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
     for (const language of ['Python', 'Go', 'PHP', 'TypeScript']) {

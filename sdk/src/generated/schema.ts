@@ -2264,6 +2264,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/broadcasts/{id}/recipients/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the recipients of a broadcast
+         * @description A CSV file of the recipients with what happened to each.
+         *
+         *     Columns: `contact_id`, `email`, `status`, `reason` and `message_id`. Cells that a spreadsheet would run as a formula start with an apostrophe.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
+         */
+        get: operations["exportBroadcastRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/broadcasts/{id}/links": {
         parameters: {
             query?: never;
@@ -3371,6 +3395,46 @@ export interface webhooks {
          * @description A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.
          */
         post: operations["onContactSubscribed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    broadcastStarted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * broadcastStarted
+         * @description A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of "all events": select it by name.
+         */
+        post: operations["onBroadcastStarted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    broadcastFinished: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * broadcastFinished
+         * @description A broadcast has ended: it was sent or cancelled, or has expired. Not part of "all events": select it by name.
+         */
+        post: operations["onBroadcastFinished"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6185,6 +6249,66 @@ export interface operations {
                      *               "subscription": "subscribed"
                      *             }
                      *           }
+                     *         },
+                     *         {
+                     *           "event_name": "broadcastStarted",
+                     *           "description": "A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of \"all events\": select it by name.",
+                     *           "in_all_events": false,
+                     *           "example": {
+                     *             "event_name": "broadcastStarted",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": null,
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": null,
+                     *               "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "name": "November news",
+                     *               "status": "sending",
+                     *               "counts": {
+                     *                 "recipients": 1204,
+                     *                 "pending": 1204,
+                     *                 "queued": 0,
+                     *                 "sent": 0,
+                     *                 "bounced": 0,
+                     *                 "suppressed": 0,
+                     *                 "unsubscribed": 0,
+                     *                 "failed": 0,
+                     *                 "cancelled": 0
+                     *               }
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "broadcastFinished",
+                     *           "description": "A broadcast has ended: it was sent or cancelled, or has expired. Not part of \"all events\": select it by name.",
+                     *           "in_all_events": false,
+                     *           "example": {
+                     *             "event_name": "broadcastFinished",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": null,
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": null,
+                     *               "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "name": "November news",
+                     *               "status": "sent",
+                     *               "counts": {
+                     *                 "recipients": 1204,
+                     *                 "pending": 0,
+                     *                 "queued": 0,
+                     *                 "sent": 1201,
+                     *                 "bounced": 3,
+                     *                 "suppressed": 0,
+                     *                 "unsubscribed": 0,
+                     *                 "failed": 0,
+                     *                 "cancelled": 0
+                     *               }
+                     *             }
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -6197,13 +6321,13 @@ export interface operations {
                         message: string;
                         data: {
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                             description: string;
                             /** @description Whether webhooks with `all_events` receive it. Other types have to be selected by name. */
                             in_all_events: boolean;
                             example: {
                                 /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                                 organization_id: string;
                                 /** @description When the event occurred, in seconds since 1970. */
                                 timestamp: number;
@@ -13022,7 +13146,7 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "name": "November news",
                      *           "status": "sent",
                      *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -13228,7 +13352,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Created",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "name": "November news",
                      *         "status": "draft",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -13403,7 +13527,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -13422,7 +13546,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "name": "November news",
                      *         "status": "sent",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -13576,7 +13700,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
                 id: string;
             };
             cookie?: never;
@@ -13629,7 +13753,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -13691,7 +13815,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "name": "November news",
                      *         "status": "draft",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -13841,7 +13965,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -13860,7 +13984,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Created",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of November news",
                      *         "status": "draft",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -14007,7 +14131,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -14065,12 +14189,50 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    exportBroadcastRecipients: {
+        parameters: {
+            query?: {
+                status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
+            };
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example contact_id,email,status,reason,message_id
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012
+                     */
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listBroadcastLinks: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -14119,7 +14281,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -14216,7 +14378,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -14246,7 +14408,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0011",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0013",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "contact_id": null,
                      *         "contact_email": "editor@acme.example",
@@ -14302,7 +14464,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -14333,7 +14495,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Accepted",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "name": "November news",
                      *         "status": "preparing",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -14504,7 +14666,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
                 id: string;
             };
             cookie?: never;
@@ -14535,7 +14697,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Accepted",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "scheduled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -14693,7 +14855,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -14712,7 +14874,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of November news",
                      *         "status": "paused",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -14858,7 +15020,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -14877,7 +15039,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "name": "Copy of November news",
                      *         "status": "sending",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -15023,7 +15185,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
                 id: string;
             };
             cookie?: never;
@@ -15042,7 +15204,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "cancelled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -15188,7 +15350,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
                 id: string;
             };
             cookie?: never;
@@ -15207,7 +15369,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "name": "News by city",
                      *         "status": "preparing",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
@@ -16027,7 +16189,7 @@ export interface operations {
                         data: {
                             id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                             /** Format: date-time */
                             occurred_at: string;
                             /** @description Whether the event was made by a scanner or privacy proxy. */
@@ -17237,7 +17399,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -17365,7 +17527,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -17426,14 +17588,14 @@ export interface operations {
                      * @example {
                      *       "code": 422,
                      *       "status": "error",
-                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed",
+                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished",
                      *       "data": null,
                      *       "error": {
                      *         "type": "validation_failed",
                      *         "fields": [
                      *           {
                      *             "path": "event_types.0",
-                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed"
+                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished"
                      *           }
                      *         ],
                      *         "request_id": "req_5d0c8f1e9a4b7c26000001"
@@ -17583,7 +17745,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -17759,7 +17921,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -17890,7 +18052,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -17958,7 +18120,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                 };
             };
         };
@@ -18059,7 +18221,7 @@ export interface operations {
                 limit?: string;
                 /** @example failed */
                 status?: "pending" | "delivered" | "failed";
-                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
             };
             header?: never;
             path: {
@@ -18110,7 +18272,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -18205,7 +18367,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -20131,6 +20293,258 @@ export interface operations {
                          * @enum {string}
                          */
                         subscription: "subscribed" | "not_subscribed" | "unsubscribed";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onBroadcastStarted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example broadcastStarted
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "broadcastStarted",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": null,
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": null,
+                 *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "name": "November news",
+                 *         "status": "sending",
+                 *         "counts": {
+                 *           "recipients": 1204,
+                 *           "pending": 1204,
+                 *           "queued": 0,
+                 *           "sent": 0,
+                 *           "bounced": 0,
+                 *           "suppressed": 0,
+                 *           "unsubscribed": 0,
+                 *           "failed": 0,
+                 *           "cancelled": 0
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "broadcastStarted";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        message_id: null;
+                        /** @description The flow that is sent, `flw_…`. */
+                        flow_id: string;
+                        contact: null;
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description The broadcast, `brc_…`. */
+                        id: string;
+                        /** @description Its name. */
+                        name: string;
+                        /** @description Its status. */
+                        status: string;
+                        counts: {
+                            recipients: number;
+                            pending: number;
+                            queued: number;
+                            sent: number;
+                            bounced: number;
+                            suppressed: number;
+                            unsubscribed: number;
+                            failed: number;
+                            cancelled: number;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onBroadcastFinished: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example broadcastFinished
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "broadcastFinished",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": null,
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": null,
+                 *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "name": "November news",
+                 *         "status": "sent",
+                 *         "counts": {
+                 *           "recipients": 1204,
+                 *           "pending": 0,
+                 *           "queued": 0,
+                 *           "sent": 1201,
+                 *           "bounced": 3,
+                 *           "suppressed": 0,
+                 *           "unsubscribed": 0,
+                 *           "failed": 0,
+                 *           "cancelled": 0
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "broadcastFinished";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        message_id: null;
+                        /** @description The flow that is sent, `flw_…`. */
+                        flow_id: string;
+                        contact: null;
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description The broadcast, `brc_…`. */
+                        id: string;
+                        /** @description Its name. */
+                        name: string;
+                        /** @description Its status. */
+                        status: string;
+                        counts: {
+                            recipients: number;
+                            pending: number;
+                            queued: number;
+                            sent: number;
+                            bounced: number;
+                            suppressed: number;
+                            unsubscribed: number;
+                            failed: number;
+                            cancelled: number;
+                        };
                     };
                 };
             };

@@ -1,11 +1,13 @@
 import type { EventName } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
-/** The changes of contacts, which only webhooks receive. */
-export const changeOptions = [
+/** Changes of contacts and events of broadcasts, which only webhooks receive. */
+export const selectedOptions = [
   { value: 'contactCreated', label: 'Contact created' },
   { value: 'contactUpdated', label: 'Contact updated' },
   { value: 'contactSubscribed', label: 'Subscribed' },
+  { value: 'broadcastStarted', label: 'Broadcast started' },
+  { value: 'broadcastFinished', label: 'Broadcast finished' },
 ]
 
 /** In the order in which they happen to an email. */

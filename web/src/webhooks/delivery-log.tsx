@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { changeOptions, eventOptions } from '../activity/event-names.tsx'
+import { selectedOptions, eventOptions } from '../activity/event-names.tsx'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -81,7 +81,7 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
           placeholder="All event types"
           size="xs"
           clearable
-          data={[...eventOptions, ...changeOptions]}
+          data={[...eventOptions, ...selectedOptions]}
           value={filter.event || null}
           onChange={(event) => set('event', event)}
         />

@@ -156,7 +156,7 @@ function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceP
     <Stack gap="xs">
       <Switch
         label="All events"
-        description="Emails and unsubscribes, including event types added later. Changes of contacts are selected one by one."
+        description="Emails and unsubscribes, including event types added later. Changes of contacts and broadcasts are selected one by one."
         checked={all}
         onChange={(event) => setAll(event.currentTarget.checked)}
       />

@@ -1,4 +1,4 @@
-import { changeOptions } from '../activity/event-names.tsx'
+import { selectedOptions } from '../activity/event-names.tsx'
 import type { Webhook } from '../api/types.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { DayAndClock } from '../ui/time.tsx'
@@ -25,6 +25,6 @@ export function successShare(webhook: Webhook): string {
 
 export function eventsOf(webhook: Webhook): string {
   if (!webhook.all_events) return webhook.event_types.join(', ')
-  const changes = webhook.event_types.filter((name) => changeOptions.some(({ value }) => value === name))
+  const changes = webhook.event_types.filter((name) => selectedOptions.some(({ value }) => value === name))
   return ['All events', ...changes].join(', ')
 }

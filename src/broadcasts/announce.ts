@@ -1,0 +1,19 @@
+import type { Tx } from '../db/db.ts'
+import type { BroadcastEventName } from '../values/event-types.ts'
+import { toText } from '../values/ids.ts'
+import { announce } from '../webhooks/announce.ts'
+import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
+import { countsOut } from './shapes.ts'
+
+/** Informs webhooks of a change of the broadcast, as it is after this transaction. */
+export async function announceBroadcast(
+  tx: Tx,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  eventName: BroadcastEventName,
+): Promise<void> {
+  const broadcast = await findBroadcast(tx, organizationId, id)
+  if (!broadcast) return
+  const { name, status, flowId } = broadcast
+  const data = { id: toText('brc', id), name, status, counts: countsOut(broadcast) }
+  await announce(tx, { organizationId, eventName, flowId, data })
+}
