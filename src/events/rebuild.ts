@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { findKeptSince } from './partitions.sql.ts'
+import { addPastLinks } from './past-links.ts'
 import {
   compare,
   correct,
@@ -21,16 +22,19 @@ export type RebuildReport = Differences & {
   /** Descriptions of the first differences. */
   differences: string[]
   corrected: boolean
+  /** Clicks from before links were counted, which are counted by link now. */
+  linksAdded: number
 }
 
 /**
- * Recounts all events and compares: there must be no difference. If there is one, recording stops while the count is
+ * Adds the links of clicks that have none, then recounts all events and compares: there must be no difference. If there is one, recording stops while the count is
  * repeated and the counters are corrected. Without a difference, nothing is blocked.
  */
 export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {}): Promise<RebuildReport> {
+  const linksAdded = mayCorrect ? await addPastLinks(db) : 0
   const report = await db.begin(async (tx) => {
     await prepareToCompare(tx, 'repeatable read')
-    return compareAll(tx)
+    return { ...(await compareAll(tx)), linksAdded }
   }, unlimited)
   if (!mayCorrect || report.countersDifferent + report.firstsDifferent === 0) return report
   return db.begin(async (tx) => {
@@ -39,11 +43,11 @@ export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {
     const again = await compareAll(tx)
     await correct(tx)
     await correctFlows(tx)
-    return { ...again, corrected: true }
+    return { ...again, linksAdded, corrected: true }
   }, unlimited)
 }
 
-async function compareAll(tx: Tx): Promise<RebuildReport> {
+async function compareAll(tx: Tx): Promise<Omit<RebuildReport, 'linksAdded'>> {
   const since = await findKeptSince(tx)
   await recount(tx, since ?? theBeginning)
   const counted = await compare(tx, since ?? theBeginning)
