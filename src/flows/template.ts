@@ -4,7 +4,7 @@ import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from
 import { errorPosition, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
 import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
-import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
+import { hasComputedKey, noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { mergeVariables, type Variable } from './variables.ts'
@@ -80,11 +80,21 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   const text = stored.text.from === 'html' ? undefined : loadLiquid('text', stored.text.source)
   const htmlToText = text ? undefined : await loadHtmlToText()
   const leavesGaps = stored.text.from === 'template' && text?.hasLogic
+  const mayReadUnsubscribeUrl = [subject, html, ...(text ? [text] : [])].some(
+    ({ source }) => source.includes('unsubscribe_url') || hasComputedKey(source),
+  )
 
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
-    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
+    oneLine(
+      renderPart(
+        subject,
+        scopeOf(values, mayReadUnsubscribeUrl),
+        new Budget(limits ?? subjectLimits(), values.time),
+        limits,
+      ),
+    )
   const renderBody = (values: TemplateValues, limits?: RenderLimits): RenderedBody => {
-    const scope = scopeOf(values)
+    const scope = scopeOf(values, mayReadUnsubscribeUrl)
     const budget = new Budget(limits ?? bodyLimits(), values.time)
     const finishedHtml = renderPart(html, scope, budget, limits)
     const plainText = text

@@ -46,14 +46,25 @@ export type OutgoingMail = { raw: string; sender: string; recipient: string; sub
 type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
 /** What the template of a message reads. Nothing in it changes after the message was accepted. */
-function valuesOf(row: TemplateRow, unsubscribeUrl: () => string): TemplateValues {
-  return {
-    ...recipientOf(row.email, row.recipient ?? {}),
-    get unsubscribeUrl() {
-      return unsubscribeUrl()
-    },
-    time: row.queuedAt.getTime(),
-    context: row.context ?? {},
+class MessageValues implements TemplateValues {
+  readonly contact: TemplateValues['contact']
+  readonly organization: TemplateValues['organization']
+  readonly time: number
+  readonly context: TemplateValues['context']
+  readonly #unsubscribeUrl: () => string
+
+  constructor(row: TemplateRow, unsubscribeUrl: () => string) {
+    const { contact, organization } = recipientOf(row.email, row.recipient ?? {})
+    this.contact = contact
+    this.organization = organization
+    this.time = row.queuedAt.getTime()
+    this.context = row.context ?? {}
+    this.#unsubscribeUrl = unsubscribeUrl
+  }
+
+  /** Signed on access. */
+  get unsubscribeUrl(): string {
+    return this.#unsubscribeUrl()
   }
 }
 
@@ -80,7 +91,11 @@ export function makeMail(
     signedUrl ??= `${baseUrl}/u/${tokens.sign(purposes.unsubscribe, ids)}`
     return signedUrl
   }
-  const rendered = withUnsubscribeLinkIfMarketing(renderBody(valuesOf(row, unsubscribeUrl)), row, unsubscribeUrl)
+  const rendered = withUnsubscribeLinkIfMarketing(
+    renderBody(new MessageValues(row, unsubscribeUrl)),
+    row,
+    unsubscribeUrl,
+  )
   const html = trackLinks(rendered.html, {
     trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
@@ -114,7 +129,7 @@ export function makeMail(
 /** Returns the template values of a message. */
 export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettings): TemplateValues {
   const { organizationId, id: messageId, contactId, flowId } = row
-  return valuesOf(
+  return new MessageValues(
     row,
     () => `${baseUrl}/u/${tokens.sign(purposesOf(row).unsubscribe, { organizationId, messageId, contactId, flowId })}`,
   )
@@ -124,7 +139,7 @@ export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettin
 export async function showMail(runner: TemplateRunner, version: ReadyVersion, row: TemplateRow): Promise<RenderedBody> {
   const unsubscribeUrl = () => '#unsubscribe'
   return withUnsubscribeLinkIfMarketing(
-    await runner.body(version, valuesOf(row, unsubscribeUrl), 'refuse'),
+    await runner.body(version, new MessageValues(row, unsubscribeUrl), 'refuse'),
     row,
     unsubscribeUrl,
   )
