@@ -1,6 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { recordEvents } from '../events/record.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
+import type { SendRow } from '../messages/attempt.ts'
 import { type BroadcastMessage, insertBroadcastMessages } from '../messages/broadcast-messages.ts'
 import { enqueue } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
@@ -30,15 +31,23 @@ export type RecipientResult = {
  */
 export async function settleRecipients(tx: Tx, results: readonly RecipientResult[]): Promise<void> {
   const settled: RecipientResult[] = []
+  const messages: BroadcastMessage[] = []
+  const knownMessages: SendRow[] = []
   for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
     const updated = await updatePending(tx, own)
-    for (const result of own) {
-      const contactExists = updated.get(result.contactId)
-      if (contactExists !== undefined) settled.push(contactExists ? result : withoutPersonalData(result))
+    const written: BroadcastMessage[] = []
+    for (const given of own) {
+      const contactExists = updated.get(given.contactId)
+      if (contactExists === undefined) continue
+      const result = contactExists ? given : withoutPersonalData(given)
+      settled.push(result)
+      if (!result.message) continue
+      written.push(result.message)
+      if (contactExists) knownMessages.push(result.message.row)
     }
+    insertBroadcastMessages(tx, written)
+    messages.push(...written)
   }
-  const messages = settled.flatMap(({ message }) => message ?? [])
-  insertBroadcastMessages(tx, messages)
   const inbox = messages.flatMap(({ outcome }) => outcome.inbox ?? [])
   if (inbox.length > 0) await insertIntoInbox(tx, inbox)
   enqueue(
@@ -52,7 +61,7 @@ export async function settleRecipients(tx: Tx, results: readonly RecipientResult
   await recordEvents(
     tx,
     messages.flatMap(({ outcome }) => outcome.event ?? []),
-    { messagesAreUpdated: true },
+    { messagesAreUpdated: true, knownMessages },
   )
   addToCounts(
     tx,
@@ -78,30 +87,31 @@ function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientRe
 }
 
 /**
- * `any` keeps the planner from reading the whole ledger while its statistics are out of date. Returns the contacts
- * of the updated rows, and whether they still exist.
+ * Returns the contacts of the updated rows, and whether they still exist.
+ *
+ * The statement joins nothing: while the statistics are out of date, PostgreSQL expects one pending row, and compares each
+ * of them with each result. `any` keeps it from reading the whole ledger, and `width_bucket` finds the place of a contact
+ * in the sorted array.
  */
 async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Map<ContactId, boolean>> {
   const { organizationId, broadcastId } = results[0]!
-  const contactIds = results.map(({ contactId }) => contactId)
+  const sorted = inContactOrder(results)
+  const contactIds = sorted.map(({ contactId }) => contactId)
   const rows = await tx<{ contactId: ContactId; exists: boolean }>`
     update broadcast_recipients
-    set status = result.status, reason = result.reason, message_id = result.message_id
-    from unnest(
-      ${contactIds}::uuid[],
-      ${results.map(({ status }) => status)}::text[],
-      ${results.map(({ reason }) => reason)}::text[],
-      ${results.map(({ message }) => message?.row.id ?? null)}::uuid[]
-    ) as result (contact_id, status, reason, message_id)
-    where broadcast_recipients.organization_id = ${organizationId}
-      and broadcast_recipients.broadcast_id = ${broadcastId}
-      and broadcast_recipients.contact_id = any (${contactIds}::uuid[])
-      and broadcast_recipients.contact_id = result.contact_id and broadcast_recipients.status = 'pending'
-    returning broadcast_recipients.contact_id, exists (
+    set status = (${sorted.map(({ status }) => status)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
+      reason = (${sorted.map(({ reason }) => reason)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
+      message_id = (${sorted.map(({ message }) => message?.row.id)}::uuid[])[width_bucket(contact_id, ${contactIds}::uuid[])]
+    where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
+      and contact_id = any (${contactIds}::uuid[]) and status = 'pending'
+    returning contact_id, exists (
       select from contacts
       where contacts.organization_id = ${organizationId} and contacts.id = broadcast_recipients.contact_id)`
   return new Map(rows.map(({ contactId, exists }) => [contactId, exists]))
 }
+
+const inContactOrder = <Result extends { contactId: ContactId }>(results: readonly Result[]): Result[] =>
+  results.toSorted((a, b) => (a.contactId < b.contactId ? -1 : 1))
 
 type CountChange = {
   organizationId: OrganizationId
@@ -155,22 +165,16 @@ export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Pr
   const settled: RetryResult[] = []
   for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
     const { organizationId, broadcastId } = own[0]!
-    const contactIds = own.map(({ contactId }) => contactId)
+    const sorted = inContactOrder(own)
+    const contactIds = sorted.map(({ contactId }) => contactId)
     const rows = await tx<{ messageId: MessageId }>`
       update broadcast_recipients
-      set status = result.status, reason = result.reason
-      from unnest(
-        ${contactIds}::uuid[],
-        ${own.map(({ messageId }) => messageId)}::uuid[],
-        ${own.map(({ status }) => status)}::text[],
-        ${own.map(({ reason }) => reason)}::text[]
-      ) as result (contact_id, message_id, status, reason)
-      where broadcast_recipients.organization_id = ${organizationId}
-        and broadcast_recipients.broadcast_id = ${broadcastId}
-        and broadcast_recipients.contact_id = any (${contactIds}::uuid[])
-        and broadcast_recipients.contact_id = result.contact_id
-        and broadcast_recipients.message_id = result.message_id and broadcast_recipients.status = 'queued'
-      returning broadcast_recipients.message_id`
+      set status = (${sorted.map(({ status }) => status)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
+        reason = (${sorted.map(({ reason }) => reason)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])]
+      where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
+        and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
+        and status = 'queued'
+      returning message_id`
     const ids = new Set(rows.map(({ messageId }) => messageId))
     settled.push(...own.filter(({ messageId }) => ids.has(messageId)))
   }

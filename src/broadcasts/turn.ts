@@ -207,6 +207,8 @@ export class Turn {
         flowVersionId: version.id,
         flowKind: flow.kind,
         contactId,
+        contactEmail: email,
+        contactFirstName: recipient.firstName,
         email,
         subject: draft.subject,
         context: this.#input.broadcast.context,

@@ -87,10 +87,9 @@ export async function suppressAddresses(
     const rows = own
       .toSorted((a, b) => +a.occurredAt - +b.occurredAt)
       .map(({ eventName, contactId, messageId, data }) => {
-        const contact = contacts.get(contactId)!
-        const address = (messageId !== null && sentTo.get(messageId)) || contact.email
+        const address = (messageId !== null && sentTo.get(messageId)) || contacts.get(contactId)!.email
         return {
-          emailKey: address === contact.email ? contact.emailKey : address.toLowerCase(),
+          emailKey: address.toLowerCase(),
           reason: suppressionReasons[eventName]!,
           email: address,
           detail: data.bounce?.reason ?? data.feedback_type ?? data.method ?? null,

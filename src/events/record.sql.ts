@@ -18,7 +18,7 @@ export type NewEvent = {
   data: EventData
 }
 
-export type EventContact = { id: ContactId; email: string; emailKey: string; firstName: string | null }
+export type EventContact = { email: string; firstName: string | null }
 
 /** Returns the contacts of events by id. Erased contacts are missing. */
 export async function findContactsOf(
@@ -26,8 +26,8 @@ export async function findContactsOf(
   events: readonly Pick<NewEvent, 'organizationId' | 'contactId'>[],
 ): Promise<Map<ContactId, EventContact>> {
   const keys = [...new Map(events.map((event) => [event.contactId, event])).values()]
-  const rows = await db<EventContact>`
-    select id, email, email_key, first_name
+  const rows = await db<EventContact & { id: ContactId }>`
+    select id, email, first_name
     from unnest(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.contactId)}::uuid[]

@@ -10,16 +10,10 @@ import { changeMessages, changeRecipients, suppressAddresses } from './consequen
 import { countByFlow } from './count-by-flow.ts'
 import { addToCounters } from './counters.sql.ts'
 import { CounterChanges } from './counters.ts'
-import { findCountedMessages } from './flow-counters.sql.ts'
-import {
-  type FirstOccurrence,
-  findContactsOf,
-  insertEvents,
-  insertFirstOccurrences,
-  type NewEvent,
-  subjectOf,
-} from './record.sql.ts'
+import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
+import { type FirstOccurrence, insertEvents, insertFirstOccurrences, type NewEvent, subjectOf } from './record.sql.ts'
 
+export type { KnownMessage } from './known-messages.ts'
 export type { NewEvent } from './record.sql.ts'
 
 /**
@@ -44,6 +38,8 @@ export type Recorded = {
 type RecordOptions = {
   /** True if the caller has updated the state of the messages. */
   messagesAreUpdated?: boolean
+  /** Messages of these events that the caller has locked or inserted. Others are looked up. */
+  knownMessages?: readonly KnownMessage[]
 }
 
 /**
@@ -67,13 +63,13 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false }: RecordOptions = {},
+  { messagesAreUpdated = false, knownMessages = [] }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
   const [subscriptions, contacts, messages] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
-    findContactsOf(tx, events),
-    findCountedMessages(tx, events),
+    contactsOf(tx, events, knownMessages),
+    countedMessagesOf(tx, events, knownMessages),
   ])
   const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
   const fresh = inserted.length === events.length ? [...events] : only(events, inserted)

@@ -13,6 +13,9 @@ export type SendRow = {
   flowVersionId: FlowVersionId
   flowKind: FlowKind
   contactId: ContactId
+  /** The current address and name of the contact; null if it was erased. */
+  contactEmail: string | null
+  contactFirstName: string | null
   email: string
   subject: string
   context: Record<string, unknown> | null
@@ -37,6 +40,7 @@ export async function findMessagesToSend(
       messages.email, subject, context, is_test, broadcast_id,
       coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
+      contacts.email as contact_email, contacts.first_name as contact_first_name,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
           and reason <> 'unsubscribe'
@@ -88,19 +92,21 @@ export async function settleMessages(
     changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
   )
   const ours = changes.filter(({ claim }) => settled.has(claim.id))
-  updateMessages(tx, ours)
+  const updated = await updateMessages(tx, ours)
   await recordEvents(
     tx,
     ours.flatMap(({ outcome }) => outcome.event ?? []),
-    { messagesAreUpdated: true },
+    // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
+    { messagesAreUpdated: true, knownMessages: ours.flatMap(({ row }) => (updated.has(row.id) ? row : [])) },
   )
   const ofBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (ofBroadcasts.length > 0) await settleBroadcasts?.(tx, ofBroadcasts)
 }
 
-function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
-  if (changes.length === 0) return
-  tx.send`
+/** Returns the messages that were still queued. */
+async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promise<Set<MessageId>> {
+  if (changes.length === 0) return new Set()
+  const rows = await tx<{ id: MessageId }>`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
       sent_at = case change.status when 'sent' then now() end, sending = false
@@ -112,5 +118,7 @@ function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
       ${changes.map(({ outcome }) => outcome.relayReply)}::text[],
       ${changes.map(({ outcome }) => outcome.queueId)}::text[]
     ) as change (organization_id, id, status, reason, relay_reply, queue_id)
-    where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'`
+    where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
+    returning messages.id`
+  return new Set(rows.map(({ id }) => id))
 }

@@ -1,0 +1,68 @@
+import type { Reader } from '../db/db.ts'
+import type { ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
+import { findCountedMessages } from './flow-counters.sql.ts'
+import type { Dimension } from './flow-counters.ts'
+import { type EventContact, findContactsOf, type NewEvent } from './record.sql.ts'
+
+/** What the caller knows about a message whose contact exists, so that it is not looked up again. */
+export type KnownMessage = {
+  id: MessageId
+  flowVersionId: FlowVersionId
+  /** The address that the message was sent to. */
+  email: string
+  contactId: ContactId
+  /** The current address of the contact. Null if the contact has to be looked up. */
+  contactEmail: string | null
+  contactFirstName: string | null
+}
+
+/** Returns the contacts of events by id. Looks up those that are not known. Erased contacts are missing. */
+export async function contactsOf(
+  db: Reader,
+  events: readonly NewEvent[],
+  known: readonly KnownMessage[],
+): Promise<ReadonlyMap<ContactId, EventContact>> {
+  const contacts = new Map<ContactId, EventContact>()
+  for (const { contactId, contactEmail, contactFirstName } of known)
+    if (contactEmail !== null) contacts.set(contactId, { email: contactEmail, firstName: contactFirstName })
+  const missing = events.filter(({ contactId }) => !contacts.has(contactId))
+  if (missing.length > 0) for (const [id, contact] of await findContactsOf(db, missing)) contacts.set(id, contact)
+  return contacts
+}
+
+/** Returns what is counted of the messages of events: their version and the domain of their recipient. */
+export async function countedMessagesOf(
+  db: Reader,
+  events: readonly NewEvent[],
+  known: readonly KnownMessage[],
+): Promise<ReadonlyMap<MessageId, readonly Dimension[]>> {
+  const dimensionsOf = dimensionsOfKnown()
+  const messages = new Map<MessageId, readonly Dimension[]>()
+  for (const message of known) messages.set(message.id, dimensionsOf(message))
+  const missing = events.filter(({ messageId }) => messageId !== null && !messages.has(messageId))
+  if (missing.length > 0)
+    for (const [id, dimensions] of await findCountedMessages(db, missing)) messages.set(id, dimensions)
+  return messages
+}
+
+/** The messages of a batch have few versions and domains, which share their arrays. */
+function dimensionsOfKnown() {
+  const byVersion = new Map<FlowVersionId, Map<string, readonly Dimension[]>>()
+  return ({ flowVersionId, email }: KnownMessage): readonly Dimension[] => {
+    const domain = email.slice(email.lastIndexOf('@') + 1)
+    let byDomain = byVersion.get(flowVersionId)
+    if (!byDomain) {
+      byDomain = new Map()
+      byVersion.set(flowVersionId, byDomain)
+    }
+    let dimensions = byDomain.get(domain)
+    if (!dimensions) {
+      dimensions = [
+        { kind: 'version', value: flowVersionId },
+        { kind: 'domain', value: domain.toLowerCase() },
+      ]
+      byDomain.set(domain, dimensions)
+    }
+    return dimensions
+  }
+}
