@@ -48,6 +48,12 @@ const bouncesPerLook = 10
 /** How long the rest waits while the relay defers everything: as long as a deferred email, but not longer than this. */
 const deferredMsMax = 30_000
 const unavailableMs = 1_000
+/**
+ * Emails in flight, as a share of what the relay takes. Unlike those of the queue they leave it when the relay has
+ * answered, before they are recorded, so a few for each connection keep it busy, and fewer live objects are less work
+ * for the garbage collector.
+ */
+const inFlightShare = 0.2
 const settleBatchMax = 500
 const settleWaitingMax = 20_000
 const settlePaceMs = 25
@@ -75,7 +81,8 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   })
-  const sender: Sender = { ...parts, results, slots: new Slots(parts.inFlightMax), turns: new Map(), isStopping: false }
+  const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
+  const sender: Sender = { ...parts, results, slots, turns: new Map(), isStopping: false }
   parts.hints.on(broadcastKind, (id) => {
     if (id !== undefined) for (const turn of sender.turns.get(id as BroadcastId) ?? []) void turn.look()
   })

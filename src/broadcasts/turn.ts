@@ -157,30 +157,34 @@ export class Turn {
     return { ...this.#part, afterContact, chunks: [...open, chunk].map(({ to, at }) => ({ to, at })) }
   }
 
+  /** Returns when the last recipient was started. Those that wait for a slot are rows, and take little memory. */
   async #send(chunk: OpenChunk, recipients: PendingRecipient[]): Promise<void> {
-    const { version } = this.#input
+    const { slots, runner } = this.#parts
     const pacer = new Pacer()
     chunk.left = recipients.length
     for (const recipient of recipients) {
-      if (pacer.isDue) await pacer.turn()
+      const turn = slots.take() ?? (pacer.isDue ? pacer.turn() : undefined)
+      if (turn) await turn
+      if (this.#isHalted()) return slots.free()
       this.#outstanding++
-      const sending = this.#sendOne(chunk, recipient).finally(() => {
-        this.#outstanding--
-        this.#wake()
-      })
-      if (this.#parts.runner.isSlow(version)) await sending
+      const sending = this.#sendOne(chunk, recipient)
+      if (runner.isSlow(this.#input.version)) await sending
     }
   }
 
+  /** Starts with a slot and frees it before the result is recorded. */
   async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
     try {
-      const result = await this.#attempt(chunk, recipient)
+      const result = await this.#attempt(chunk, recipient).finally(() => this.#parts.slots.free())
       if (!result) return
       await this.#parts.results.add(result)
       chunk.left--
     } catch (error) {
       this.#fault ??= error
       this.#stop({ kind: 'over' })
+    } finally {
+      this.#outstanding--
+      this.#wake()
     }
   }
 
@@ -194,9 +198,7 @@ export class Turn {
     const suppressed = suppressionReason(flow, recipient, false)
     if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
 
-    await this.#parts.slots.take()
     try {
-      if (this.#isHalted()) return undefined
       const draft = await this.#draft(recipient, email)
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
@@ -231,8 +233,6 @@ export class Turn {
       if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
       this.#stop({ kind: 'unavailable' })
       return undefined
-    } finally {
-      this.#parts.slots.free()
     }
   }
 
