@@ -157,7 +157,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(testEmailRoutes(parts))
           await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
           await organization.register(sendAgainRoutes({ db, acceptor }))
-          await organization.register(broadcastRoutes({ db, read }))
+          await organization.register(broadcastRoutes(parts))
           await organization.register(broadcastActionRoutes(parts))
           await organization.register(inboxRoutes({ db, read }))
           await organization.register(

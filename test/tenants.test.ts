@@ -85,6 +85,7 @@ const bodyOf: Record<string, object> = {
   'POST start': { recipients: 1 },
   'POST schedule': { recipients: 1 },
   'PATCH broadcasts': { name: 'Mine' },
+  'POST choose-variant': { variant: 'A' },
 }
 
 /** Everything the organization can read, except the last use of its key and the time of an export. */

@@ -2,7 +2,8 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { FastifyRequest } from 'fastify'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { accepted, accepts, answers, Nullable, ok } from '../http/envelope.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import { accepted, accepts, answers, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
 import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
 import { parseEmailField } from '../values/email.ts'
@@ -12,19 +13,23 @@ import { type BroadcastId, type OrganizationId, toText } from '../values/ids.ts'
 import {
   type ActionParts,
   cancelBroadcast,
+  chooseVariant,
   pauseBroadcast,
   resumeBroadcast,
   retryFailed,
   scheduleBroadcast,
   startBroadcast,
 } from './actions.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
+import { type Broadcast, findFlowOf } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { type Check, type CheckParts, checkBroadcast } from './check.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
+import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
 
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Broadcasts']
+
+const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })
 
 const CheckOut = Type.Object({
   recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
@@ -88,19 +93,40 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
           summary: 'Send a test of a broadcast',
           description: 'Sends the email to one address, with the context of the broadcast.',
           params: IdParams,
-          body: Type.Object({ to: Type.String() }),
+          body: Type.Object({ to: Type.String(), variant: Type.Optional(VariantName) }),
           response: answers(TestEmailOut),
         },
       },
       async (request) => {
         const { organizationId, id } = keyOf(request)
-        const { flowId, context } = await getBroadcast(db, organizationId, id)
+        const broadcast = await getBroadcast(db, organizationId, id)
+        const { flowId, context } = broadcast
         if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
         const recipients = [parseEmailField('to', request.body.to)]
         const contextText = JSON.stringify(context)
         const test = { organizationId, flowId, recipients, context, contextText, sendAt: null, isDraft: false }
-        const { queuedAt, emails } = await sendTestEmails(parts, test)
+        const variant = await testedVariant(parts, broadcast, request.body.variant)
+        const { queuedAt, emails } = await sendTestEmails(parts, { ...test, ...variant })
         return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
+      },
+    )
+
+    api.post(
+      '/broadcasts/:id/choose-variant',
+      {
+        onRequest: requireBroadcaster,
+        schema: {
+          tags,
+          summary: 'Choose a variant of a broadcast',
+          description: `Sends this variant to the recipients outside the sample. ${permission}`,
+          params: IdParams,
+          body: Type.Object({ variant: VariantName }),
+          response: answers(BroadcastOut),
+        },
+      },
+      async (request) => {
+        const variant = variantKeys.indexOf(request.body.variant)
+        return ok(broadcastOut(await chooseVariant(parts, keyOf(request), variant)))
       },
     )
 
@@ -160,6 +186,24 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       true,
     )
   }
+}
+
+/** Returns the version to test, if the broadcast has variants: the named one, or the first. */
+async function testedVariant(
+  parts: Parts,
+  broadcast: Broadcast,
+  key: VariantKey | undefined,
+): Promise<{ version: ReadyVersion } | undefined> {
+  const { organizationId, flowId, variants } = broadcast
+  const position = variantKeys.indexOf(key ?? 'A')
+  if (position >= variants.length) {
+    if (key === undefined) return undefined
+    throw invalid({ path: 'variant', problem: 'does not exist' })
+  }
+  const flow = await findFlowOf(parts.db, organizationId, flowId!)
+  const versionFor = flow && (await loadVersions(parts, broadcast, flow.versionId))
+  if (!versionFor) throw invalid({ path: 'flow_id', problem: 'does not exist' })
+  return { version: versionFor(position) }
 }
 
 const permission = 'Members need the permission to start broadcasts.'

@@ -10,6 +10,8 @@ import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { broadcastKind, controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload } from './lanes.ts'
 import { resetFailed } from './ledger.sql.ts'
 import { startOf } from './schedule.ts'
+import { updateWinner } from './variants.sql.ts'
+import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
 export type ActionParts = { db: Db; hints: Hints }
 type Key = { organizationId: OrganizationId; id: BroadcastId }
@@ -107,6 +109,24 @@ export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Bro
   parts.hints.notify('message.send')
   parts.hints.notify('webhook.deliver')
   return cancelled
+}
+
+/** Chooses the variant for the recipients outside the sample. They get it when the sample is sent. */
+export async function chooseVariant(parts: ActionParts, key: Key, variant: number): Promise<Broadcast> {
+  return change(parts, key, async (tx, current) => {
+    if (!hasWinner(current)) throw new Refusal('conflict', 'This broadcast has no variants to choose from.')
+    if (current.winner !== null)
+      throw new Refusal('conflict', `Variant ${variantKeyOf(current.winner)} has been chosen already.`)
+    if (current.status !== 'sending' && current.status !== 'paused')
+      throw notIn(current, 'A variant can be chosen while it is being sent.')
+    if (variant >= current.variants.length)
+      throw invalid({
+        path: 'variant',
+        problem: `must be one of ${variantKeys.slice(0, current.variants.length).join(', ')}`,
+      })
+    await updateWinner(tx, key, variant)
+    enqueueStep(tx, key, 'decide', 0)
+  })
 }
 
 /** Sends a finished broadcast to the recipients that failed. */

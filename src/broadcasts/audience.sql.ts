@@ -104,22 +104,49 @@ export async function selectZones(db: Reader, of: AudienceOf, attribute: string,
 /** How the zone of each recipient is found. Values of the attribute that are not in `zones` count as `fallback`. */
 export type ZoneRule = { attribute: string; zones: readonly string[]; fallback: string }
 
+/** How the sample is divided: the end of each variant in percent of the sample, which is `samplePercent` of all. */
+export type Split = { samplePercent: number; ends: readonly number[] }
+
+/**
+ * Recipients in the order of a hash of broadcast and contact, so that the split is exact, independent of the order in which
+ * contacts were created, and the same whenever it is repeated. The sample has at least one recipient per variant.
+ */
+function splitRecipients(broadcastId: BroadcastId, of: AudienceOf, zone: Sql, { samplePercent, ends }: Split): Sql {
+  return sql`
+    select ${of.organizationId}::uuid, ${broadcastId}::uuid, id, zone,
+      (select min(variant) from unnest(${ends}::int[]) with ordinality as part (share_end, variant)
+        where place <= round(sample * share_end / 100.0)) - 1
+    from (
+      select id, zone, place,
+        greatest(round(recipients * ${samplePercent}::int / 100.0), least(recipients, ${ends.length}::int)) as sample
+      from (
+        select contacts.id, ${zone} as zone, count(*) over () as recipients,
+          row_number() over (order by md5(${broadcastId}::text || contacts.id::text)) as place
+        ${recipientsOf(of)}
+      ) as recipient
+    ) as recipient
+    order by id`
+}
+
 /** Writes the ledger: one row per recipient, in the order of the key. Returns how many. */
 export async function insertRecipients(
   tx: Tx,
   broadcastId: BroadcastId,
   of: AudienceOf,
   rule: ZoneRule | undefined,
+  split: Split | undefined,
 ): Promise<number> {
   const zone = rule
     ? sql`case when contacts.attributes ->> ${rule.attribute} = any (${rule.zones}::text[])
         then contacts.attributes ->> ${rule.attribute} else ${rule.fallback} end`
     : sql`null::text`
-  await tx.run(sql`
-    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone)
-    select ${of.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}
+  const rows = split
+    ? splitRecipients(broadcastId, of, zone, split)
+    : sql`
+    select ${of.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}, null::int2
     ${recipientsOf(of)}
-    order by contacts.id`)
+    order by contacts.id`
+  await tx.run(sql`insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone, variant) ${rows}`)
   const [row] = await tx<{ count: number }>`
     select count(*) from broadcast_recipients
     where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId}`

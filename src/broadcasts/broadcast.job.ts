@@ -11,9 +11,10 @@ import { Batcher } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { windowAt } from '../values/zoned-time.ts'
-import { enqueueStep, pause } from './actions.ts'
+import { pause } from './actions.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
+import { afterLastPart, decideBroadcast } from './decide.ts'
 import { finishBroadcast } from './finish.ts'
 import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
@@ -22,6 +23,7 @@ import { type PrepareParts, prepareBroadcast, type Report } from './prepare.ts'
 import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.sql.ts'
 import { Slots } from './slots.ts'
 import { Turn, type TurnEnd } from './turn.ts'
+import { loadVersions } from './variants.ts'
 
 export type BroadcastJobParts = AttemptParts &
   PrepareParts & {
@@ -96,6 +98,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       handle: async (claim, payload) => {
         if ('part' in payload) await sendPart(sender, claim, payload)
         else if (payload.step === 'prepare') await prepareBroadcast(parts, claim, payload.broadcastId)
+        else if (payload.step === 'decide') await decide(sender, claim, payload.broadcastId)
         else await finishBroadcast(parts.db, claim, payload.broadcastId)
         parts.hints.notify(broadcastKind)
         if ('step' in payload) parts.hints.notify('webhook.deliver')
@@ -118,6 +121,19 @@ type Sender = BroadcastJobParts & {
   isStopping: boolean
 }
 
+const interrupted = {
+  reason: 'interrupted',
+  detail:
+    'Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.',
+}
+
+async function decide(sender: Sender, claim: Claim, id: BroadcastId): Promise<void> {
+  if ((await decideBroadcast(sender.db, claim, id)) !== 'late') return
+  const broadcast = await findBroadcast(sender.db, claim.organizationId, id)
+  if (broadcast) await pauseAutomatically(sender, broadcast, async () => interrupted)
+  await endJobs(sender.db, [{ claim, retryInMs: unavailableMs }])
+}
+
 async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
   const { db } = sender
   const { organizationId } = claim
@@ -129,19 +145,15 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   // The lane is held while the broadcast is paused.
   if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
-    return pauseAutomatically(sender, broadcast, async () => ({
-      reason: 'interrupted',
-      detail: `Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.`,
-    }))
+    return pauseAutomatically(sender, broadcast, async () => interrupted)
 
   const { window, time_zone: zone } = broadcast.schedule
   const state = window && windowAt(window, part.zone ?? zone, +broadcast.now)
   if (state && !state.isOpen) return postpone(state.until - +broadcast.now)
 
   const flow = await findFlowOf(db, organizationId, broadcast.flowId!, true)
-  const versions = await sender.templates.getAll([{ organizationId, id: broadcast.flowVersionId! }])
-  const version = versions.get(broadcast.flowVersionId!)
-  if (!flow || !version) throw new Error('The flow of the broadcast is missing')
+  const versionFor = await loadVersions(sender, broadcast, broadcast.flowVersionId!)
+  if (!flow || !versionFor) throw new Error('The flow of the broadcast is missing')
   const until = Math.min(
     Date.now() + turnMs,
     state ? Date.now() + state.until - +broadcast.now : Number.POSITIVE_INFINITY,
@@ -150,7 +162,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   const onHardBounce = () => {
     if (++bounces % bouncesPerLook === 0) void brake(sender, broadcast).catch(() => {})
   }
-  const input = { broadcast, flow, version, part, until, isOpen: sender.isOpen, onHardBounce }
+  const input = { broadcast, flow, versionFor, part, until, isOpen: sender.isOpen, onHardBounce }
   const end = await runTurn(sender, broadcast, new Turn(sender, input))
   if (end.kind === 'done') return endPart(sender, claim, part)
   await postpone(delayAfter(end, sender.retryDelays))
@@ -229,8 +241,8 @@ async function endPart(sender: Sender, claim: Claim, part: Part): Promise<void> 
     await markPartDone(tx, part)
     await settleJobs(tx, [{ claim, retryInMs: null }])
     // A cancelled broadcast has this step already.
-    if (broadcast?.status !== 'cancelled' && (await selectOpenParts(tx, organizationId, broadcastId)).length === 0)
-      enqueueStep(tx, { organizationId, id: broadcastId }, 'finish', 0)
+    if (!broadcast || broadcast.status === 'cancelled') return
+    if ((await selectOpenParts(tx, organizationId, broadcastId)).length === 0) await afterLastPart(tx, broadcast)
   })
 }
 

@@ -2,13 +2,19 @@ import { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import type { Db } from '../db/db.ts'
 import { answers, created, creates, errorsOnly, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
 import { broadcastStatuses, recipientStatuses, selectBroadcasts } from './broadcasts.sql.ts'
-import { changeBroadcast, createBroadcast, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
+import {
+  changeBroadcast,
+  createBroadcast,
+  type DraftParts,
+  duplicateBroadcast,
+  getBroadcast,
+  removeBroadcast,
+} from './broadcasts.ts'
 import { exportRecipients } from './export.ts'
 import { selectRecipients } from './ledger.sql.ts'
 import { countResults, selectLinks } from './results.sql.ts'
@@ -22,6 +28,9 @@ import {
   contentOf,
   resultsOut,
 } from './shapes.ts'
+import { variantsWithResults } from './variant-shapes.ts'
+import { countVariants } from './variants.sql.ts'
+import { variantKeyOf, variantKeys } from './variants.ts'
 
 const linksMax = 100
 
@@ -35,6 +44,12 @@ const RecipientOut = Type.Object({
   status: oneOf(...recipientStatuses),
   reason: Nullable(Type.String()),
   message_id: Nullable(Type.String()),
+  variant: Nullable(
+    Type.Unsafe<(typeof variantKeys)[number]>({
+      ...oneOf(...variantKeys),
+      description: 'The variant of a recipient in the sample. Null for others, who get the winner.',
+    }),
+  ),
 })
 const LinkOut = Type.Object({
   url: Type.String(),
@@ -42,7 +57,10 @@ const LinkOut = Type.Object({
   contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),
 })
 
-export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+type Parts = DraftParts & { read: BoundedRead }
+
+export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsyncTypebox {
+  const drafts = { db, runner }
   return async (api) => {
     api.get(
       '/broadcasts',
@@ -82,7 +100,7 @@ export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): Fa
       },
       async (request, reply) => {
         const content = contentOf(request.body, timezoneOf(request))
-        const broadcast = await createBroadcast(db, organizationIdOf(request), userIdOf(request), content)
+        const broadcast = await createBroadcast(drafts, organizationIdOf(request), userIdOf(request), content)
         return reply.status(201).send(created(broadcastOut(broadcast)))
       },
     )
@@ -103,7 +121,9 @@ export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): Fa
         const id = parseIdParam('brc', request.params.id)
         return read(organizationId, async (tx) => {
           const broadcast = await getBroadcast(tx, organizationId, id)
-          return ok({ ...broadcastOut(broadcast), results: resultsOut(await countResults(tx, broadcast)) })
+          const results = resultsOut(await countResults(tx, broadcast))
+          const variants = variantsWithResults(broadcast, await countVariants(tx, broadcast))
+          return ok({ ...broadcastOut(broadcast), results, variants })
         })
       },
     )
@@ -123,7 +143,7 @@ export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): Fa
       async (request) => {
         const id = parseIdParam('brc', request.params.id)
         const changes = changesOf(request.body, timezoneOf(request))
-        return ok(broadcastOut(await changeBroadcast(db, organizationIdOf(request), id, changes)))
+        return ok(broadcastOut(await changeBroadcast(drafts, organizationIdOf(request), id, changes)))
       },
     )
 
@@ -157,7 +177,7 @@ export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): Fa
       },
       async (request, reply) => {
         const id = parseIdParam('brc', request.params.id)
-        const copy = await duplicateBroadcast(db, organizationIdOf(request), userIdOf(request), id)
+        const copy = await duplicateBroadcast(drafts, organizationIdOf(request), userIdOf(request), id)
         return reply.status(201).send(created(broadcastOut(copy)))
       },
     )
@@ -191,12 +211,13 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
       const { items, nextCursor } = toPage(rows, limit, ({ contactId }) => [contactId])
       return page({
         nextCursor,
-        items: items.map(({ contactId, email, status, reason, messageId }) => ({
+        items: items.map(({ contactId, email, status, reason, messageId, variant }) => ({
           contact_id: toText('con', contactId),
           email,
           status,
           reason,
           message_id: messageId && toText('msg', messageId),
+          variant: variantKeyOf(variant),
         })),
       })
     },

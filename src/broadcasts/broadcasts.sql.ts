@@ -47,6 +47,15 @@ export type Schedule = {
   window: WeeklyWindow | null
 }
 
+/** Either another subject or another version of the flow; neither is the flow as it is. */
+export type Variant = {
+  subject: string | null
+  flow_version: number | null
+  /** The percentage of the sample. */
+  share: number
+}
+export const winnerRules = ['opens', 'clicks', 'manual'] as const
+
 export type Broadcast = {
   organizationId: OrganizationId
   id: BroadcastId
@@ -60,6 +69,17 @@ export type Broadcast = {
   schedule: Schedule
   messagesPerHour: number | null
   missedAfterSeconds: number
+  /** Empty if all recipients get the same email. */
+  variants: Variant[]
+  /** The percentage of the recipients that get the variants before the winner is chosen. */
+  testPercent: number
+  winnerBy: (typeof winnerRules)[number]
+  decideAfterSeconds: number
+  decidesAt: Date | null
+  /** The position of the chosen variant. */
+  winner: number | null
+  /** Set when the rest is being sent. */
+  decidedAt: Date | null
   startsAt: Date | null
   reason: string | null
   detail: string | null
@@ -77,7 +97,8 @@ export type Broadcast = {
 }
 
 const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, schedule,
-  messages_per_hour, missed_after_seconds, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
+  messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
+  decided_at, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
   (select number from flow_versions
     where flow_versions.organization_id = broadcasts.organization_id
@@ -131,7 +152,17 @@ export async function countBroadcasts(db: Reader, organizationId: OrganizationId
 
 export type BroadcastContent = Pick<
   Broadcast,
-  'name' | 'flowId' | 'audience' | 'context' | 'schedule' | 'messagesPerHour' | 'missedAfterSeconds'
+  | 'name'
+  | 'flowId'
+  | 'audience'
+  | 'context'
+  | 'schedule'
+  | 'messagesPerHour'
+  | 'missedAfterSeconds'
+  | 'variants'
+  | 'testPercent'
+  | 'winnerBy'
+  | 'decideAfterSeconds'
 >
 
 export async function insertBroadcast(
@@ -140,11 +171,12 @@ export async function insertBroadcast(
 ): Promise<void> {
   await db`
     insert into broadcasts (organization_id, id, name, flow_id, audience, context, schedule, messages_per_hour,
-      missed_after_seconds, created_by)
+      missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
       ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
-      ${broadcast.createdBy})`
+      ${JSON.stringify(broadcast.variants)}::jsonb, ${broadcast.testPercent}, ${broadcast.winnerBy},
+      ${broadcast.decideAfterSeconds}, ${broadcast.createdBy})`
 }
 
 export async function updateContent(
@@ -157,7 +189,9 @@ export async function updateContent(
     update broadcasts
     set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
       context = ${JSON.stringify(content.context)}::jsonb, schedule = ${JSON.stringify(content.schedule)}::jsonb,
-      messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds}, updated_at = now()
+      messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds},
+      variants = ${JSON.stringify(content.variants)}::jsonb, test_percent = ${content.testPercent},
+      winner_by = ${content.winnerBy}, decide_after_seconds = ${content.decideAfterSeconds}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
 }
 

@@ -105,6 +105,16 @@ test('invalid content is rejected with the path of the field', async () => {
     [{ missed_after_seconds: 59 }, 'missed_after_seconds'],
     [{ missed_after_seconds: 31 * 86_400 }, 'missed_after_seconds'],
     [{ messages_per_hour: 0 }, 'messages_per_hour'],
+    [{ variants: [{ share: 50 }] }, 'variants'],
+    [{ variants: [{ share: 50 }, { share: 49 }] }, 'variants'],
+    [{ variants: [{ share: 50 }, { share: 50, flow_version: 7 }] }, 'variants.1.flow_version'],
+    [{ variants: [{ share: 50, subject: 'A', flow_version: 1 }, { share: 50 }] }, 'variants.0'],
+    [{ variants: [{ share: 50 }, { share: 50, subject: '{% if %}' }] }, 'variants.1.subject'],
+    [{ variants: [{ share: 50 }, { share: 50, subject: ' ' }] }, 'variants.1.subject'],
+    [{ variants: Array(5).fill({ share: 20 }) }, 'variants'],
+    [{ test_percent: 0 }, 'test_percent'],
+    [{ winner_by: 'luck' }, 'winner_by'],
+    [{ decide_after_seconds: 59 }, 'decide_after_seconds'],
   ]
   for (const [content, path] of wrong) {
     const { status, body } = await app.manage('POST', '/organization/broadcasts', { name: 'News', ...content })

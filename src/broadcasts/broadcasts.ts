@@ -1,5 +1,6 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Sql } from '../db/sql.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { matchesFilter } from '../segments/matches.ts'
 import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
@@ -21,19 +22,23 @@ import {
   updateContent,
 } from './broadcasts.sql.ts'
 import { checkSchedule } from './schedule.ts'
+import { checkVariants } from './variants.ts'
 
 export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule } from './broadcasts.sql.ts'
 
 const draftsMax = 1_000
 const contextBytesMax = 64 * 1024
 
+/** The runner compiles the subjects of variants. */
+export type DraftParts = { db: Db; runner: TemplateRunner }
+
 export async function createBroadcast(
-  db: Db,
+  { db, runner }: DraftParts,
   organizationId: OrganizationId,
   userId: UserId | null,
   content: BroadcastContent,
 ): Promise<Broadcast> {
-  const checked = await checkContent(db, organizationId, content)
+  const checked = await checkContent({ db, runner }, organizationId, content)
   if ((await countBroadcasts(db, organizationId)) >= draftsMax)
     throw new Refusal('conflict', `An organization can have at most ${draftsMax} drafts. Delete one first.`)
   const id = newId('brc')
@@ -56,7 +61,7 @@ export async function getLocked(tx: Tx, organizationId: OrganizationId, id: Broa
 
 /** Changes a draft. Throws `Refusal` if it is no longer a draft. */
 export async function changeBroadcast(
-  db: Db,
+  { db, runner }: DraftParts,
   organizationId: OrganizationId,
   id: BroadcastId,
   changes: Partial<BroadcastContent>,
@@ -64,7 +69,8 @@ export async function changeBroadcast(
   return db.begin(async (tx) => {
     const current = await getLocked(tx, organizationId, id)
     if (current.status !== 'draft') throw notIn(current, 'Only drafts can be changed. Duplicate it instead.')
-    await updateContent(tx, organizationId, id, await checkContent(tx, organizationId, { ...current, ...changes }))
+    const content = await checkContent({ db: tx, runner }, organizationId, { ...current, ...changes })
+    await updateContent(tx, organizationId, id, content)
     return getBroadcast(tx, organizationId, id)
   })
 }
@@ -80,22 +86,18 @@ export async function removeBroadcast(db: Db, organizationId: OrganizationId, id
 }
 
 export async function duplicateBroadcast(
-  db: Db,
+  parts: DraftParts,
   organizationId: OrganizationId,
   userId: UserId | null,
   id: BroadcastId,
 ): Promise<Broadcast> {
-  const { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds } = await getBroadcast(
-    db,
-    organizationId,
-    id,
-  )
-  const copy = { name: `Copy of ${name}`.slice(0, 200), flowId, context, messagesPerHour, missedAfterSeconds }
-  return createBroadcast(db, organizationId, userId, {
-    ...copy,
-    audience: await withoutDeleted(db, organizationId, audience),
+  const original = await getBroadcast(parts.db, organizationId, id)
+  return createBroadcast(parts, organizationId, userId, {
+    ...original,
+    name: `Copy of ${original.name}`.slice(0, 200),
+    audience: await withoutDeleted(parts.db, organizationId, original.audience),
     // The time of the original has passed, or belongs to it.
-    schedule: { ...schedule, at: null, per_recipient: false },
+    schedule: { ...original.schedule, at: null, per_recipient: false },
   })
 }
 
@@ -103,7 +105,7 @@ export const notIn = ({ status }: Pick<Broadcast, 'status'>, advice: string) =>
   new Refusal('conflict', `This broadcast is ${status}. ${advice}`)
 
 async function checkContent(
-  db: Reader,
+  { db, runner }: { db: Reader; runner: TemplateRunner },
   organizationId: OrganizationId,
   content: BroadcastContent,
 ): Promise<BroadcastContent> {
@@ -114,10 +116,13 @@ async function checkContent(
   if (content.flowId !== null && !(await findFlowOf(db, organizationId, content.flowId)))
     throw invalid({ path: 'flow_id', problem: 'does not exist' })
   await resolveAudience(db, organizationId, content.audience)
+  await checkVariants({ db, runner }, organizationId, content)
   const { flowId, audience, context, messagesPerHour, missedAfterSeconds } = content
+  const { variants, testPercent, winnerBy, decideAfterSeconds } = content
   const name = checkName(content.name)
   const schedule = checkSchedule(content.schedule)
-  return { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds }
+  const test = { variants, testPercent, winnerBy, decideAfterSeconds }
+  return { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds, ...test }
 }
 
 /** Throws `Refusal` if a group or segment does not exist. */

@@ -1,13 +1,15 @@
 import type { Reader } from '../db/db.ts'
 import { NeedsTask } from '../flows/template.ts'
-import type { TemplateCache } from '../flows/template-cache.ts'
+import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
+import type { MailDraft } from '../flows/templates.task.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { ContactId } from '../values/ids.ts'
 import { type AudienceContact, type AudienceCounts, countAudience, selectAudience } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
+import { loadVersions } from './variants.ts'
 
 const pageSize = 1_000
 /** How long the variables of recipients are checked. A million light templates take longer. */
@@ -30,13 +32,17 @@ export type Check = AudienceCounts & {
   unusedContextKeys: string[]
 }
 
-/** Counts the recipients and renders the email for as many of them as fit into the time, without sending anything. */
+/**
+ * Counts the recipients and renders the email, in all its variants, for as many of them as fit into the time, without sending
+ * anything.
+ */
 export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: Broadcast): Promise<Check> {
   const { flow, of } = await readyToSend(db, broadcast)
-  const { organizationId, context } = broadcast
-  const versions = await parts.templates.getAll([{ organizationId, id: flow.versionId }])
-  const version = versions.get(flow.versionId)!
-  parts.senders.check(version.fromEmail)
+  const { context } = broadcast
+  const versionFor = (await loadVersions({ db, templates: parts.templates }, broadcast, flow.versionId))!
+  const versions =
+    broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
+  for (const version of versions) parts.senders.check(version.fromEmail)
   const check: Check = {
     ...(await countAudience(db, of)),
     checked: 0,
@@ -45,7 +51,7 @@ export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: B
     incomplete: [],
     unusedContextKeys: [],
   }
-  const draft = async (contact: AudienceContact) => {
+  const draft = async (version: ReadyVersion, contact: AudienceContact) => {
     const values = {
       contact,
       organization: { name: flow.organizationName },
@@ -59,6 +65,7 @@ export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: B
       return parts.runner.draft(version, values)
     }
   }
+  const isSlow = (version: ReadyVersion) => parts.runner.isSlow(version)
   const until = performance.now() + checkMsMax
   const pacer = new Pacer()
   let after = zeroId
@@ -66,10 +73,12 @@ export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: B
     const contacts = await selectAudience(db, of, after, pageSize)
     for (const contact of contacts) {
       if (pacer.isDue) await pacer.turn()
-      if (performance.now() > until || (parts.runner.isSlow(version) && check.checked >= slowChecksMax)) return check
-      const { missing, unused } = await draft(contact)
+      if (performance.now() > until || (versions.some(isSlow) && check.checked >= slowChecksMax)) return check
+      const drafts: MailDraft[] = []
+      for (const version of versions) drafts.push(await draft(version, contact))
+      const missing = [...new Set(drafts.flatMap((each) => each.missing))]
       check.checked++
-      check.unusedContextKeys = unused
+      check.unusedContextKeys = drafts[0]!.unused.filter((key) => drafts.every(({ unused }) => unused.includes(key)))
       if (missing.length === 0) continue
       check.missing++
       for (const name of missing) check.missingVariables.set(name, (check.missingVariables.get(name) ?? 0) + 1)

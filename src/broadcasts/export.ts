@@ -3,6 +3,7 @@ import { csvLine } from '../values/csv-line.ts'
 import { type ContactId, toText } from '../values/ids.ts'
 import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 import { type RecipientRow, selectRecipients } from './ledger.sql.ts'
+import { variantKeyOf } from './variants.ts'
 
 const rowsMax = 1_000
 
@@ -12,6 +13,7 @@ const columns: Record<string, (row: RecipientRow) => string> = {
   status: ({ status }) => status,
   reason: ({ reason }) => reason ?? '',
   message_id: ({ messageId }) => (messageId ? toText('msg', messageId) : ''),
+  variant: ({ variant }) => variantKeyOf(variant) ?? '',
 }
 
 /**

@@ -7,9 +7,10 @@ import { selectOpenParts } from './ledger.sql.ts'
 export const broadcastKind = 'broadcast.run'
 
 /**
- * prepare: freeze the recipients and create the parts. finish: when all parts have ended, determine the result.
+ * prepare: freeze the recipients and create the parts. decide: choose the winner of the variants and create the parts of the
+ * rest. finish: when all parts have ended, determine the result.
  */
-export type Step = 'prepare' | 'finish'
+export type Step = 'prepare' | 'decide' | 'finish'
 export type StepPayload = { broadcastId: BroadcastId; step: Step }
 export type PartPayload = { broadcastId: BroadcastId; part: number }
 

@@ -4,6 +4,8 @@ import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 
 type Key = Pick<Broadcast, 'organizationId' | 'id'>
 
+/** Which recipients of its range or zone a part sends: all, or first the sample and later the rest. */
+export type PartRecipients = 'all' | 'sample' | 'rest'
 export type NewPart = { part: number; zone: string | null; afterContact: ContactId; toContact: ContactId }
 
 /** Returns the contacts at which the ledger is divided into `parts` ranges of about the same size: the last of each. */
@@ -34,12 +36,17 @@ export async function selectLedgerZones(db: Reader, { organizationId, id }: Key)
   return rows.map(({ zone }) => zone)
 }
 
-/** Replaces the parts of an earlier round. */
-export async function replaceParts(tx: Tx, { organizationId, id }: Key, parts: readonly NewPart[]): Promise<void> {
+/** Replaces the parts of an earlier round, or of the sample. */
+export async function replaceParts(
+  tx: Tx,
+  { organizationId, id }: Key,
+  parts: readonly NewPart[],
+  recipients: PartRecipients,
+): Promise<void> {
   await tx`delete from broadcast_parts where organization_id = ${organizationId} and broadcast_id = ${id}`
   await tx`
-    insert into broadcast_parts (organization_id, broadcast_id, part, zone, after_contact, to_contact)
-    select ${organizationId}::uuid, ${id}::uuid, part, zone, after_contact, to_contact
+    insert into broadcast_parts (organization_id, broadcast_id, part, zone, after_contact, to_contact, recipients)
+    select ${organizationId}::uuid, ${id}::uuid, part, zone, after_contact, to_contact, ${recipients}::text
     from unnest(
       ${parts.map(({ part }) => part)}::int[],
       ${parts.map(({ zone }) => zone)}::text[],
@@ -144,6 +151,7 @@ export type RecipientRow = {
   status: RecipientStatus
   reason: string | null
   messageId: MessageId | null
+  variant: number | null
 }
 
 /** A page of the ledger, in the order of contacts. */
@@ -153,9 +161,10 @@ export async function selectRecipients(
   { status, after, limit }: { status: RecipientStatus | undefined; after: ContactId | undefined; limit: number },
 ): Promise<RecipientRow[]> {
   return db<RecipientRow>`
-    select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id
+    select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
+      recipient.variant
     from (
-      select organization_id, contact_id, status, reason, message_id
+      select organization_id, contact_id, status, reason, message_id, variant
       from broadcast_recipients
       where organization_id = ${organizationId} and broadcast_id = ${id}
         and (${status ?? null}::text is null or status = ${status ?? null})

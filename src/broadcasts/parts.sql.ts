@@ -2,6 +2,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { Broadcast, BroadcastStatus } from './broadcasts.sql.ts'
+import type { PartRecipients } from './ledger.sql.ts'
 
 /** A chunk that was started: it ends at this contact, and its messages have this time. */
 export type Chunk = { to: ContactId; at: Date }
@@ -11,6 +12,7 @@ export type Part = {
   broadcastId: BroadcastId
   part: number
   zone: string | null
+  recipients: PartRecipients
   afterContact: ContactId
   toContact: ContactId
   chunks: Chunk[]
@@ -22,7 +24,7 @@ export type PartKey = Pick<Part, 'organizationId' | 'broadcastId' | 'part'>
 
 export async function findPart(db: Reader, { organizationId, broadcastId, part }: PartKey): Promise<Part | undefined> {
   const [row] = await db<Part & { chunks: { to: ContactId; at: number }[] }>`
-    select organization_id, broadcast_id, part, zone, after_contact, to_contact, chunks, revision, done_at
+    select organization_id, broadcast_id, part, zone, recipients, after_contact, to_contact, chunks, revision, done_at
     from broadcast_parts
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId} and part = ${part}`
   return row && { ...row, chunks: row.chunks.map(({ to, at }) => ({ to, at: new Date(at) })) }
@@ -71,6 +73,8 @@ export async function reserveRate(
 
 export type PendingRecipient = {
   contactId: ContactId
+  /** The position of the variant; null outside the sample. */
+  variant: number | null
   /** Null if the contact was erased. */
   email: string | null
   firstName: string | null
@@ -83,21 +87,23 @@ export type PendingRecipient = {
 /** Returns pending recipients of a part in the order of their contacts. */
 export async function selectPending(
   db: Reader,
-  { organizationId, broadcastId, zone }: Part,
+  { organizationId, broadcastId, zone, recipients }: Part,
   { after, to, limit }: { after: ContactId; to: ContactId; limit: number },
 ): Promise<PendingRecipient[]> {
   const inZone = zone === null ? sql`` : sql`and zone = ${zone}`
+  const inTest =
+    recipients === 'all' ? sql`` : recipients === 'sample' ? sql`and variant is not null` : sql`and variant is null`
   return db.run<PendingRecipient>(sql`
-    select recipient.contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
+    select recipient.contact_id, recipient.variant, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
       contacts.subscription,
       (select reason from suppressions
         where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from (
-      select contact_id from broadcast_recipients
+      select contact_id, variant from broadcast_recipients
       where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
-        and contact_id > ${after} and contact_id <= ${to} and status = 'pending' ${inZone}
+        and contact_id > ${after} and contact_id <= ${to} and status = 'pending' ${inZone} ${inTest}
       order by contact_id
       limit ${limit}
     ) as recipient

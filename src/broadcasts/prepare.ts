@@ -5,7 +5,14 @@ import { type BroadcastId, type ContactId, newId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { enqueueStep } from './actions.ts'
 import { announceBroadcast } from './announce.ts'
-import { type AudienceOf, countAudience, insertRecipients, selectZones, type ZoneRule } from './audience.sql.ts'
+import {
+  type AudienceOf,
+  countAudience,
+  insertRecipients,
+  type Split,
+  selectZones,
+  type ZoneRule,
+} from './audience.sql.ts'
 import { type Broadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
 import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
@@ -13,11 +20,13 @@ import {
   markFrozen,
   markSending,
   type NewPart,
+  type PartRecipients,
   replaceParts,
   selectLedgerZones,
   selectRangeEnds,
 } from './ledger.sql.ts'
 import { localStart } from './schedule.ts'
+import { isTesting } from './variants.ts'
 
 /** Freezing a million recipients takes less than half a minute. */
 const freezeTimeoutMs = 600_000
@@ -56,7 +65,7 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
         if (!(error instanceof Refusal)) throw error
         return expire(parts, tx, broadcast, 'not_ready', error.message)
       }
-      await createParts(tx, (await lockBroadcast(tx, organizationId, id))!)
+      await createParts(tx, (await lockBroadcast(tx, organizationId, id))!, isTesting(broadcast) ? 'sample' : 'all')
       await markSending(tx, broadcast)
       await announceBroadcast(tx, broadcast, 'broadcastStarted')
     },
@@ -72,7 +81,7 @@ async function expire(parts: PrepareParts, tx: Tx, broadcast: Broadcast, reason:
 
 async function freeze(tx: Tx, broadcast: Broadcast): Promise<void> {
   const { flow, of } = await readyToSend(tx, broadcast)
-  const recipients = await insertRecipients(tx, broadcast.id, of, await zoneRule(tx, broadcast, of))
+  const recipients = await insertRecipients(tx, broadcast.id, of, await zoneRule(tx, broadcast, of), splitOf(broadcast))
   const { audience } = await countAudience(tx, of)
   await markFrozen(tx, broadcast, { recipients, excluded: Math.max(0, audience - recipients) })
   await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId: broadcast.flowVersionId ?? flow.versionId })
@@ -85,15 +94,28 @@ async function zoneRule(tx: Tx, { schedule }: Broadcast, of: AudienceOf): Promis
   return { attribute, zones: found.filter(isTimeZone), fallback: schedule.time_zone }
 }
 
-async function createParts(tx: Tx, broadcast: Broadcast): Promise<void> {
+/** Each variant ends where the shares of those up to it add up to. */
+function splitOf({ variants, testPercent }: Broadcast): Split | undefined {
+  if (variants.length === 0) return undefined
+  let end = 0
+  const ends = variants.map(({ share }) => {
+    end += share
+    return end
+  })
+  return { samplePercent: testPercent, ends }
+}
+
+export async function createParts(tx: Tx, broadcast: Broadcast, recipients: PartRecipients): Promise<void> {
   const { organizationId, id, schedule } = broadcast
   const created = schedule.per_recipient ? await zoneParts(tx, broadcast) : await rangeParts(tx, broadcast)
-  await replaceParts(tx, broadcast, created)
+  await replaceParts(tx, broadcast, created, recipients)
   enqueue(
     tx,
     created.map(({ part, zone }) => {
       const payload: PartPayload = { broadcastId: id, part }
-      const startsAt = zone === null ? broadcast.now : localStart(schedule.at!, zone)
+      // The rest gets it at the same local time of a later day.
+      const notBefore = recipients === 'rest' ? broadcast.now : undefined
+      const startsAt = zone === null ? broadcast.now : localStart(schedule.at!, zone, notBefore)
       const delayMs = Math.max(0, +startsAt - +broadcast.now)
       return { organizationId, kind: broadcastKind, lane: partLane(id, part), id: newId('brc'), delayMs, payload }
     }),

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { leastId } from '../values/ids.ts'
+import { leastId, type MessageId } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 
 export type Results = {
@@ -14,16 +14,23 @@ export type Results = {
 type Sent = Pick<Broadcast, 'organizationId' | 'id' | 'startedAt' | 'finishedAt'>
 
 /** Emails may be sent again for some time after the end, if failed recipients are tried again. */
-const idsUntil = ({ finishedAt }: Sent) => leastId('msg', (finishedAt?.getTime() ?? Date.now()) + 60_000)
+const marginMs = 60_000
+
+/** Returns the range of the ids of its messages, which contain their time, or undefined if it has not started. */
+export function idRangeOf({ startedAt, finishedAt }: Sent): { from: MessageId; until: MessageId } | undefined {
+  if (!startedAt) return undefined
+  const until = leastId('msg', (finishedAt?.getTime() ?? Date.now()) + marginMs)
+  return { from: leastId('msg', startedAt.getTime() - marginMs), until }
+}
 
 /**
  * Counts the recipients that reacted, each once and without machines. The ids of messages contain their time, so only the
  * reactions to messages of the time of the broadcast are read.
  */
 export async function countResults(db: Reader, broadcast: Sent): Promise<Results> {
-  const { organizationId, id, startedAt } = broadcast
-  if (!startedAt) return { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0 }
-  const from = leastId('msg', startedAt.getTime() - 60_000)
+  const { organizationId, id } = broadcast
+  const range = idRangeOf(broadcast)
+  if (!range) return { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0 }
   const [row] = await db<Results>`
     select
       count(*) filter (where event_name = 'emailOpen') as opened,
@@ -36,7 +43,7 @@ export async function countResults(db: Reader, broadcast: Sent): Promise<Results
     join messages on messages.organization_id = first_occurrences.organization_id
       and messages.id = first_occurrences.subject_id
     where first_occurrences.organization_id = ${organizationId}
-      and first_occurrences.subject_id between ${from} and ${idsUntil(broadcast)}
+      and first_occurrences.subject_id between ${range.from} and ${range.until}
       and first_occurrences.occurred_at < 'infinity' and messages.broadcast_id = ${id}`
   return row!
 }

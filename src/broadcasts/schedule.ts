@@ -4,6 +4,7 @@ import {
   instantOf,
   minutesOf,
   parseWallClock,
+  type WallClock,
   type WeeklyWindow,
   weekdays,
   windowMinutesMin,
@@ -68,5 +69,18 @@ export function startOf({ at, time_zone: zone, per_recipient: perRecipient }: Sc
   return new Date(instantOf(perRecipient ? earliestZone : zone, parseWallClock(at)!))
 }
 
-/** The time at which recipients in this zone get a broadcast that is sent at their local time. */
-export const localStart = (at: string, zone: string): Date => new Date(instantOf(zone, parseWallClock(at)!))
+const dayMs = 86_400_000
+
+/**
+ * The time at which recipients in this zone get a broadcast that is sent at their local time: at the planned time, or on the
+ * first day on which that is not before `notBefore`.
+ */
+export function localStart(at: string, zone: string, notBefore?: Date): Date {
+  let wall = parseWallClock(at)!
+  if (notBefore) {
+    const days = Math.floor((+notBefore - instantOf(zone, wall)) / dayMs)
+    wall = (wall + Math.max(0, days) * dayMs) as WallClock
+    while (instantOf(zone, wall) < +notBefore) wall = (wall + dayMs) as WallClock
+  }
+  return new Date(instantOf(zone, wall))
+}

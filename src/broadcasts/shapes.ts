@@ -7,6 +7,15 @@ import { weekdays } from '../values/zoned-time.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import type { Results } from './results.sql.ts'
 import { scheduleNow } from './schedule.ts'
+import {
+  testFields,
+  VariantKeyOut,
+  VariantsIn,
+  VariantsOut,
+  VariantsWithResultsOut,
+  variantsOut,
+} from './variant-shapes.ts'
+import { variantKeyOf } from './variants.ts'
 
 const idsMax = 100
 const messagesPerHourMax = 100_000_000
@@ -46,6 +55,8 @@ const ScheduleIn = Type.Partial(Type.Object(scheduleFields))
 const ScheduleOut = Type.Object(scheduleFields)
 
 const contentFields = {
+  variants: VariantsIn,
+  ...testFields,
   flow_id: Nullable(Type.String()),
   audience: AudienceIn,
   context: FreeObject,
@@ -84,6 +95,12 @@ export const BroadcastOut = Type.Object({
   schedule: ScheduleOut,
   messages_per_hour: Nullable(Type.Integer()),
   missed_after_seconds: Type.Integer(),
+  variants: VariantsOut,
+  ...testFields,
+  decides_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the winner will be chosen; null until the sample is sent.' }),
+  ),
+  winner: Nullable(VariantKeyOut),
   starts_at: Nullable(Timestamp),
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
@@ -105,6 +122,7 @@ export const BroadcastOut = Type.Object({
 
 export const BroadcastWithResultsOut = Type.Object({
   ...BroadcastOut.properties,
+  variants: VariantsWithResultsOut,
   results: Type.Object(
     {
       opened: Type.Integer(),
@@ -142,6 +160,12 @@ export const broadcastOut = (broadcast: Broadcast): Static<typeof BroadcastOut> 
   schedule: broadcast.schedule,
   messages_per_hour: broadcast.messagesPerHour,
   missed_after_seconds: broadcast.missedAfterSeconds,
+  variants: variantsOut(broadcast),
+  test_percent: broadcast.testPercent,
+  winner_by: broadcast.winnerBy,
+  decide_after_seconds: broadcast.decideAfterSeconds,
+  decides_at: broadcast.decidesAt?.toISOString() ?? null,
+  winner: variantKeyOf(broadcast.winner),
   starts_at: broadcast.startsAt?.toISOString() ?? null,
   started_at: broadcast.startedAt?.toISOString() ?? null,
   finished_at: broadcast.finishedAt?.toISOString() ?? null,
@@ -165,6 +189,8 @@ export const resultsOut = (results: Results) => ({
 
 const emptyAudience = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
 const missedAfterSecondsDefault = 3_600
+const testPercentDefault = 20
+const decideAfterSecondsDefault = 4 * 3_600
 
 /** The content of a new broadcast. `timeZone` is that of the organization. */
 export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): BroadcastContent {
@@ -176,6 +202,14 @@ export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): B
     schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
     messagesPerHour: body.messages_per_hour ?? null,
     missedAfterSeconds: body.missed_after_seconds ?? missedAfterSecondsDefault,
+    variants: (body.variants ?? []).map(({ subject = null, flow_version = null, share }) => ({
+      subject,
+      flow_version,
+      share,
+    })),
+    testPercent: body.test_percent ?? testPercentDefault,
+    winnerBy: body.winner_by ?? 'opens',
+    decideAfterSeconds: body.decide_after_seconds ?? decideAfterSecondsDefault,
   }
 }
 
@@ -191,5 +225,9 @@ export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: strin
     ...(body.schedule !== undefined && { schedule: all.schedule }),
     ...(body.messages_per_hour !== undefined && { messagesPerHour: all.messagesPerHour }),
     ...(body.missed_after_seconds !== undefined && { missedAfterSeconds: all.missedAfterSeconds }),
+    ...(body.variants !== undefined && { variants: all.variants }),
+    ...(body.test_percent !== undefined && { testPercent: all.testPercent }),
+    ...(body.winner_by !== undefined && { winnerBy: all.winnerBy }),
+    ...(body.decide_after_seconds !== undefined && { decideAfterSeconds: all.decideAfterSeconds }),
   }
 }

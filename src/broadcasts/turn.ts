@@ -13,6 +13,7 @@ import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
 import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
 import { type RecipientResult, statusOf } from './settle.sql.ts'
 import type { Slots } from './slots.ts'
+import type { VersionFor } from './variants.ts'
 
 /** Recipients that are read and started together. */
 const chunkMax = 500
@@ -28,7 +29,8 @@ export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: Batcher<
 export type TurnInput = {
   broadcast: Broadcast
   flow: FlowOfBroadcast
-  version: ReadyVersion
+  /** The version for the variant of a recipient. */
+  versionFor: VersionFor
   part: Part
   /** No email is started after this time, */
   until: number
@@ -168,7 +170,7 @@ export class Turn {
       if (this.#isHalted()) return slots.free()
       this.#outstanding++
       const sending = this.#sendOne(chunk, recipient)
-      if (runner.isSlow(this.#input.version)) await sending
+      if (runner.isSlow(this.#input.versionFor(recipient.variant))) await sending
     }
   }
 
@@ -191,7 +193,8 @@ export class Turn {
   /** Returns undefined if nothing was attempted. */
   async #attempt({ at }: Chunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
     const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
-    const { flow, version } = this.#input
+    const { flow } = this.#input
+    const version = this.#input.versionFor(recipient.variant)
     const { contactId, email } = recipient
     const key = { organizationId, broadcastId, contactId, message: null }
     if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
@@ -199,7 +202,7 @@ export class Turn {
     if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
 
     try {
-      const draft = await this.#draft(recipient, email)
+      const draft = await this.#draft(recipient, email, version)
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
       const row: SendRow = {
@@ -253,8 +256,12 @@ export class Turn {
     }
   }
 
-  async #draft({ firstName, lastName, attributes }: PendingRecipient, email: string): Promise<MailDraft> {
-    const { flow, version, broadcast } = this.#input
+  async #draft(
+    { firstName, lastName, attributes }: PendingRecipient,
+    email: string,
+    version: ReadyVersion,
+  ): Promise<MailDraft> {
+    const { flow, broadcast } = this.#input
     const values = {
       contact: { email, firstName, lastName, attributes: attributes ?? {} },
       organization: { name: flow.organizationName },

@@ -16,10 +16,19 @@ export type ReadyVersion = Version & {
   slowUntil: number
   /** Consecutive renderings that exceeded the time limit. */
   lateRuns: number
+  /** Set if it replaces the subject of the version. */
+  ownSubject?: string
 }
 type Key = { organizationId: OrganizationId; id: FlowVersionId }
 
 const bytesMax = 100_000_000
+
+/** Returns the version with another subject, which must have been compiled before. The rest is the same. */
+export async function withSubject(version: ReadyVersion, subject: string): Promise<ReadyVersion> {
+  const stored = { ...version.stored, subject }
+  const template = version.template && (await loadTemplate(stored).catch(() => unreadableTemplate(stored)))
+  return { ...version, subject, stored, template, slowUntil: version.slowUntil, lateRuns: 0, ownSubject: subject }
+}
 
 /** Caches versions, compiled if they are light. A version never changes. Evicts the least recently used. */
 export class TemplateCache {

@@ -97,11 +97,11 @@ export class TemplateRunner {
   }
 
   #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
-    const { organizationId, id, stored } = version
+    const { organizationId, id, stored, ownSubject } = version
     // Evaluates the getter of the unsubscribe URL: only data can be passed to another process.
     const { contact, organization, unsubscribeUrl, time, context } = values
     const input = {
-      key: `${organizationId} ${id}`,
+      key: ownSubject === undefined ? `${organizationId} ${id}` : `${organizationId} ${id} ${ownSubject}`,
       stored,
       values: { contact, organization, unsubscribeUrl, context, ...(time !== undefined && { time }) },
       cpuMs: this.#cpuMs,

@@ -31,6 +31,8 @@ export type TestRequest = {
   sendAt: Date | null
   /** Tests the unpublished changes. */
   isDraft: boolean
+  /** The version to test instead of the published one. */
+  version?: ReadyVersion
 }
 
 export type TestEmail = {
@@ -59,7 +61,7 @@ export async function sendTestEmails(
   if (!flow) throw notFound('flow')
   const versionId =
     request.isDraft || !flow.versionId ? await getTestVersion(parts, organizationId, flowId) : flow.versionId
-  const version = (await templates.getAll([{ organizationId, id: versionId }])).get(versionId)!
+  const version = request.version ?? (await templates.getAll([{ organizationId, id: versionId }])).get(versionId)!
   const kind = version.kind ?? flow.kind
   senders.check(version.fromEmail)
   const people = await findRecipients(

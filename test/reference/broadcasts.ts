@@ -47,6 +47,7 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   await recorder.record('listBroadcasts', { query: { status: 'sent' } })
   await recordControls(recorder, copy.data.id, recipients)
   await recordRetry(recorder, groupId)
+  await recordVariants(recorder, groupId, flow)
 }
 
 async function recordControls(recorder: Recorder, id: string, recipients: number): Promise<void> {
@@ -68,6 +69,29 @@ async function recordControls(recorder: Recorder, id: string, recipients: number
   await recorder.record('pauseBroadcast', { params })
   await recorder.record('resumeBroadcast', { params })
   await app.manage('POST', `${path}/cancel`)
+}
+
+/** Half of the recipients get two subjects, and the others the one that is chosen. */
+async function recordVariants(recorder: Recorder, groupId: string, flow: string): Promise<void> {
+  const { app } = recorder
+  const draft = {
+    name: 'December news',
+    flow_id: flow,
+    audience: { group_ids: [groupId] },
+    context: { headline: 'Four new birds' },
+    variants: [
+      { subject: 'Four new birds', share: 50 },
+      { subject: 'Look who is here, {{ first_name }}', share: 50 },
+    ],
+    test_percent: 50,
+    winner_by: 'manual',
+  }
+  const { id } = (await app.manage('POST', '/organization/broadcasts', draft)).body.data
+  const path = `/organization/broadcasts/${id}`
+  await app.manage('POST', `${path}/start`)
+  await until('the sample', async () => (await app.manage('GET', path)).body.data.counts.sent === 2)
+  await recorder.record('chooseBroadcastVariant', { params: { id }, body: { variant: 'B' } })
+  await until('the rest', async () => (await app.manage('GET', path)).body.data.status === 'sent')
 }
 
 /** The template needs an attribute that the contacts lack. */

@@ -954,6 +954,15 @@ export class WaxwingManagement {
   }
 
   /**
+   * Choose a variant of a broadcast.
+   *
+   * Sends this variant to the recipients outside the sample. Members need the permission to start broadcasts.
+   */
+  chooseBroadcastVariant(id: string, body: Body<'chooseBroadcastVariant'>, options?: RequestOptions): Promise<Data<'chooseBroadcastVariant'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/choose-variant`, body, options })
+  }
+
+  /**
    * Start a broadcast.
    *
    * Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the

@@ -2275,7 +2275,7 @@ export interface paths {
          * Export the recipients of a broadcast
          * @description A CSV file of the recipients with what happened to each.
          *
-         *     Columns: `contact_id`, `email`, `status`, `reason` and `message_id`. Cells that a spreadsheet would run as a formula start with an apostrophe.
+         *     Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2359,6 +2359,35 @@ export interface paths {
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          */
         post: operations["testBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/choose-variant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a variant of a broadcast
+         * @description Sends this variant to the recipients outside the sample. Members need the permission to start broadcasts.
+         *
+         *     Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast has no variants or no sample, is not being sent, or a variant has been chosen.
+         *     - **422** `validation_failed`: The broadcast has no such variant.
+         */
+        post: operations["chooseBroadcastVariant"];
         delete?: never;
         options?: never;
         head?: never;
@@ -13171,6 +13200,12 @@ export interface operations {
                      *           },
                      *           "messages_per_hour": null,
                      *           "missed_after_seconds": 3600,
+                     *           "variants": [],
+                     *           "test_percent": 20,
+                     *           "winner_by": "opens",
+                     *           "decide_after_seconds": 14400,
+                     *           "decides_at": null,
+                     *           "winner": null,
                      *           "starts_at": "2026-03-02T10:15:00.000Z",
                      *           "started_at": "2026-03-02T10:15:00.120Z",
                      *           "finished_at": "2026-03-02T09:30:02.417Z",
@@ -13238,6 +13273,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13306,6 +13370,24 @@ export interface operations {
                  */
                 "application/json": {
                     name: string;
+                    /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
+                    variants?: {
+                        /** @description Replaces the subject of the flow. */
+                        subject?: string | null;
+                        /** @description A published version of the flow, instead of a subject. */
+                        flow_version?: number | null;
+                        /** @description The percentage of the sample. */
+                        share: number;
+                    }[];
+                    /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                    test_percent?: number;
+                    /**
+                     * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                     * @enum {string}
+                     */
+                    winner_by?: "opens" | "clicks" | "manual";
+                    /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                    decide_after_seconds?: number;
                     flow_id?: string | null;
                     audience?: {
                         group_ids?: string[];
@@ -13377,6 +13459,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -13442,6 +13530,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13571,6 +13688,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -13644,6 +13767,44 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                                /** @description Recipients in the sample. The others are not counted here. */
+                                recipients: number;
+                                sent: number;
+                                bounced: number;
+                                opened: number;
+                                clicked: number;
+                                unsubscribed: number;
+                                complained: number;
+                                winner: boolean;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -13769,6 +13930,24 @@ export interface operations {
                  */
                 "application/json": {
                     name?: string;
+                    /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
+                    variants?: {
+                        /** @description Replaces the subject of the flow. */
+                        subject?: string | null;
+                        /** @description A published version of the flow, instead of a subject. */
+                        flow_version?: number | null;
+                        /** @description The percentage of the sample. */
+                        share: number;
+                    }[];
+                    /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                    test_percent?: number;
+                    /**
+                     * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                     * @enum {string}
+                     */
+                    winner_by?: "opens" | "clicks" | "manual";
+                    /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                    decide_after_seconds?: number;
                     flow_id?: string | null;
                     audience?: {
                         group_ids?: string[];
@@ -13840,6 +14019,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -13905,6 +14090,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14009,6 +14223,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": null,
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -14074,6 +14294,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14155,7 +14404,8 @@ export interface operations {
                      *           "email": "ida@example.com",
                      *           "status": "sent",
                      *           "reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010",
+                     *           "variant": null
                      *         }
                      *       ],
                      *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -14175,6 +14425,11 @@ export interface operations {
                             status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
                             reason: string | null;
                             message_id: string | null;
+                            /**
+                             * @description The variant of a recipient in the sample. Null for others, who get the winner.
+                             * @enum {string|null}
+                             */
+                            variant: "A" | "B" | "C" | "D" | null;
                         }[];
                         next_cursor: string | null;
                     };
@@ -14210,10 +14465,10 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example contact_id,email,status,reason,message_id
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012
+                     * @example contact_id,email,status,reason,message_id,variant
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010,
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011,
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012,
                      */
                     "text/csv": string;
                 };
@@ -14392,6 +14647,11 @@ export interface operations {
                  */
                 "application/json": {
                     to: string;
+                    /**
+                     * @description A variant, such as `A`.
+                     * @enum {string}
+                     */
+                    variant?: "A" | "B" | "C" | "D";
                 };
             };
         };
@@ -14459,6 +14719,246 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    chooseBroadcastVariant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "variant": "B"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A variant, such as `A`.
+                     * @enum {string}
+                     */
+                    variant: "A" | "B" | "C" | "D";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "name": "December news",
+                     *         "status": "sending",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Four new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "messages_per_hour": null,
+                     *         "missed_after_seconds": 3600,
+                     *         "variants": [
+                     *           {
+                     *             "key": "A",
+                     *             "subject": "Four new birds",
+                     *             "flow_version": null,
+                     *             "share": 50
+                     *           },
+                     *           {
+                     *             "key": "B",
+                     *             "subject": "Look who is here, {{ first_name }}",
+                     *             "flow_version": null,
+                     *             "share": 50
+                     *           }
+                     *         ],
+                     *         "test_percent": 50,
+                     *         "winner_by": "manual",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": "B",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": "2026-03-02T10:15:00.120Z",
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": 3,
+                     *         "excluded": 0,
+                     *         "counts": {
+                     *           "recipients": 3,
+                     *           "pending": 1,
+                     *           "queued": 0,
+                     *           "sent": 2,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "unsubscribed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            messages_per_hour: number | null;
+                            missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
+                            counts: {
+                                recipients: number;
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                unsubscribed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast has no variants or no sample, is not being sent, or a variant has been chosen. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The broadcast has no such variant. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     startBroadcast: {
         parameters: {
             query?: never;
@@ -14520,6 +15020,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -14585,6 +15091,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14666,7 +15201,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
                 id: string;
             };
             cookie?: never;
@@ -14697,7 +15232,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Accepted",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "scheduled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -14722,6 +15257,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": null,
@@ -14787,6 +15328,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -14899,6 +15469,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": 1,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": null,
@@ -14964,6 +15540,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15064,6 +15669,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": 1,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": null,
@@ -15129,6 +15740,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15185,7 +15825,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
                 id: string;
             };
             cookie?: never;
@@ -15204,7 +15844,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "name": "Copy of Copy of November news",
                      *         "status": "cancelled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -15229,6 +15869,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": null,
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -15294,6 +15940,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15350,7 +16025,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0007 */
                 id: string;
             };
             cookie?: never;
@@ -15369,7 +16044,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0007",
                      *         "name": "News by city",
                      *         "status": "preparing",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
@@ -15392,6 +16067,12 @@ export interface operations {
                      *         },
                      *         "messages_per_hour": null,
                      *         "missed_after_seconds": 3600,
+                     *         "variants": [],
+                     *         "test_percent": 20,
+                     *         "winner_by": "opens",
+                     *         "decide_after_seconds": 14400,
+                     *         "decides_at": null,
+                     *         "winner": null,
                      *         "starts_at": "2026-03-02T10:15:00.000Z",
                      *         "started_at": "2026-03-02T10:15:00.120Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
@@ -15457,6 +16138,35 @@ export interface operations {
                             };
                             messages_per_hour: number | null;
                             missed_after_seconds: number;
+                            variants: {
+                                /**
+                                 * @description The variants are named in their order.
+                                 * @enum {string}
+                                 */
+                                key: "A" | "B" | "C" | "D";
+                                subject: string | null;
+                                flow_version: number | null;
+                                share: number;
+                            }[];
+                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+                            test_percent: number;
+                            /**
+                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @enum {string}
+                             */
+                            winner_by: "opens" | "clicks" | "manual";
+                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+                            decide_after_seconds: number;
+                            /**
+                             * Format: date-time
+                             * @description When the winner will be chosen; null until the sample is sent.
+                             */
+                            decides_at: string | null;
+                            /**
+                             * @description The variants are named in their order.
+                             * @enum {string|null}
+                             */
+                            winner: "A" | "B" | "C" | "D" | null;
                             /** Format: date-time */
                             starts_at: string | null;
                             /** Format: date-time */
@@ -15599,7 +16309,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "deleted": 10
+                     *         "deleted": 13
                      *       }
                      *     }
                      */

@@ -44,6 +44,12 @@ export const examples: Examples = {
               },
               "messages_per_hour": null,
               "missed_after_seconds": 3600,
+              "variants": [],
+              "test_percent": 20,
+              "winner_by": "opens",
+              "decide_after_seconds": 14400,
+              "decides_at": null,
+              "winner": null,
               "starts_at": "2026-03-02T10:15:00.000Z",
               "started_at": "2026-03-02T10:15:00.120Z",
               "finished_at": "2026-03-02T09:30:02.417Z",
@@ -121,6 +127,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -218,6 +230,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": "2026-03-02T09:30:02.417Z",
@@ -297,6 +315,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -383,6 +407,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": null,
             "started_at": null,
             "finished_at": null,
@@ -433,7 +463,8 @@ export const examples: Examples = {
               "email": "ida@example.com",
               "status": "sent",
               "reason": null,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010"
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010",
+              "variant": null
             }
           ],
           "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -452,7 +483,7 @@ export const examples: Examples = {
       },
       "response": {
         "status": 200,
-        "body": "contact_id,email,status,reason,message_id\r\ncon_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010\r\ncon_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011\r\ncon_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012\r\n"
+        "body": "contact_id,email,status,reason,message_id,variant\r\ncon_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010,\r\ncon_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011,\r\ncon_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012,\r\n"
       }
     }
   ],
@@ -541,6 +572,94 @@ export const examples: Examples = {
       }
     }
   ],
+  "chooseBroadcastVariant": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/choose-variant",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
+        },
+        "body": {
+          "variant": "B"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+            "name": "December news",
+            "status": "sending",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Four new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "messages_per_hour": null,
+            "missed_after_seconds": 3600,
+            "variants": [
+              {
+                "key": "A",
+                "subject": "Four new birds",
+                "flow_version": null,
+                "share": 50
+              },
+              {
+                "key": "B",
+                "subject": "Look who is here, {{ first_name }}",
+                "flow_version": null,
+                "share": 50
+              }
+            ],
+            "test_percent": 50,
+            "winner_by": "manual",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": "B",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": "2026-03-02T10:15:00.120Z",
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": 3,
+            "excluded": 0,
+            "counts": {
+              "recipients": 3,
+              "pending": 1,
+              "queued": 0,
+              "sent": 2,
+              "bounced": 0,
+              "suppressed": 0,
+              "unsubscribed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
   "startBroadcast": [
     {
       "title": "conflict",
@@ -611,6 +730,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": null,
@@ -640,9 +765,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/schedule",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0006/schedule",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006"
         },
         "body": {
           "expected_recipients": 3
@@ -655,7 +780,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Accepted",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
             "name": "Copy of Copy of November news",
             "status": "scheduled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -680,6 +805,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": null,
@@ -746,6 +877,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": 1,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": null,
@@ -812,6 +949,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": 1,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": null,
@@ -841,9 +984,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/cancel",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0006/cancel",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006"
         }
       },
       "response": {
@@ -853,7 +996,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
             "name": "Copy of Copy of November news",
             "status": "cancelled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
@@ -878,6 +1021,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": null,
             "finished_at": "2026-03-02T09:30:02.417Z",
@@ -907,9 +1056,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0006/retry-failed",
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0007/retry-failed",
         "params": {
-          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006"
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0007"
         }
       },
       "response": {
@@ -919,7 +1068,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0007",
             "name": "News by city",
             "status": "preparing",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
@@ -942,6 +1091,12 @@ export const examples: Examples = {
             },
             "messages_per_hour": null,
             "missed_after_seconds": 3600,
+            "variants": [],
+            "test_percent": 20,
+            "winner_by": "opens",
+            "decide_after_seconds": 14400,
+            "decides_at": null,
+            "winner": null,
             "starts_at": "2026-03-02T10:15:00.000Z",
             "started_at": "2026-03-02T10:15:00.120Z",
             "finished_at": "2026-03-02T09:30:02.417Z",

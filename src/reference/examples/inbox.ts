@@ -46,7 +46,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "deleted": 10
+            "deleted": 13
           }
         }
       }

@@ -44,6 +44,14 @@ export const broadcastNotes: Notes = {
     details: 'This cannot be undone. The remaining recipients get the status `cancelled` within seconds.',
     errors: { conflict: 'The broadcast has ended, or was never started.' },
   },
+  chooseBroadcastVariant: {
+    details:
+      'Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.',
+    errors: {
+      conflict: 'The broadcast has no variants or no sample, is not being sent, or a variant has been chosen.',
+      validation_failed: 'The broadcast has no such variant.',
+    },
+  },
   retryBroadcastFailed: {
     details: 'Recipients that bounced or are suppressed are not tried again.',
     errors: { conflict: 'The broadcast has not finished, or no recipient failed.' },
@@ -54,7 +62,7 @@ export const broadcastNotes: Notes = {
   },
   exportBroadcastRecipients: {
     details:
-      'Columns: `contact_id`, `email`, `status`, `reason` and `message_id`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+      'Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
   },
   listBroadcastLinks: { details: 'Counts clicks since the start, by the URL as it is in the email.' },
 }

@@ -1,0 +1,79 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { Nullable, oneOf } from '../http/envelope.ts'
+import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
+import type { VariantResults } from './variants.sql.ts'
+import { variantKeyOf, variantKeys, variantsMax } from './variants.ts'
+
+const subjectMax = 2_000
+
+const VariantIn = Type.Object({
+  subject: Type.Optional(
+    Nullable(Type.String({ maxLength: subjectMax, description: 'Replaces the subject of the flow.' })),
+  ),
+  flow_version: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, description: 'A published version of the flow, instead of a subject.' })),
+  ),
+  share: Type.Integer({ minimum: 1, maximum: 99, description: 'The percentage of the sample.' }),
+})
+export const VariantKeyOut = Type.Unsafe<(typeof variantKeys)[number]>({
+  ...oneOf(...variantKeys),
+  description: 'The variants are named in their order.',
+})
+const variantFields = {
+  key: VariantKeyOut,
+  subject: Nullable(Type.String()),
+  flow_version: Nullable(Type.Integer()),
+  share: Type.Integer(),
+}
+export const testFields = {
+  test_percent: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    description:
+      'The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner.',
+  }),
+  winner_by: Type.Unsafe<(typeof winnerRules)[number]>({
+    ...oneOf(...winnerRules),
+    description:
+      'The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.',
+  }),
+  decide_after_seconds: Type.Integer({
+    minimum: 60,
+    maximum: 14 * 86_400,
+    description: 'How long after the last email of the sample the winner is chosen. Four hours by default.',
+  }),
+}
+
+export const VariantsIn = Type.Array(VariantIn, {
+  maxItems: variantsMax,
+  description: `Two to ${variantsMax} variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100.`,
+})
+export const VariantsOut = Type.Array(Type.Object(variantFields))
+export const VariantsWithResultsOut = Type.Array(
+  Type.Object({
+    ...variantFields,
+    recipients: Type.Integer({ description: 'Recipients in the sample. The others are not counted here.' }),
+    sent: Type.Integer(),
+    bounced: Type.Integer(),
+    opened: Type.Integer(),
+    clicked: Type.Integer(),
+    unsubscribed: Type.Integer(),
+    complained: Type.Integer(),
+    winner: Type.Boolean(),
+  }),
+)
+
+export const variantsOut = ({ variants }: Broadcast) =>
+  variants.map(({ subject, flow_version, share }, position) => ({
+    key: variantKeyOf(position)!,
+    subject,
+    flow_version,
+    share,
+  }))
+
+export const variantsWithResults = (broadcast: Broadcast, results: readonly VariantResults[]) =>
+  variantsOut(broadcast).map((variant, position) => ({
+    ...variant,
+    ...results[position]!,
+    winner: broadcast.winner === position,
+  }))

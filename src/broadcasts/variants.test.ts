@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest'
+import { emails, fill } from '../../test/support/broadcasts.ts'
+import { person } from '../../test/support/readers.ts'
+import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { newCustomer, startService } from '../../test/support/service.ts'
+import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import { localStart } from './schedule.ts'
+
+const bySubject = (relay: TestRelay) => {
+  const counts: Record<string, number> = {}
+  for (const { mail } of relay.mails) counts[mail.subject!] = (counts[mail.subject!] ?? 0) + 1
+  return counts
+}
+const recipientsOf = (relay: TestRelay) => new Set(relay.mails.map(({ recipient }) => recipient))
+
+/** Opens the first link of an email like a person. */
+async function click(app: TestApp, raw: string): Promise<void> {
+  const [, path] = /href="[^"]*(\/t\/c\/[^"]+)"/.exec(raw.replaceAll(/=\r\n/g, '').replaceAll('=3D', '='))!
+  const answer = await callUrl('GET', `${app.url}${path}`, { headers: { 'user-agent': person } })
+  expect(answer.status).toBe(302)
+}
+
+/** Brings the wait for the winner of all broadcasts to its end, as if it was over some time ago. */
+async function endWait(app: TestApp, overSince = 0): Promise<void> {
+  await until('the wait', async () => {
+    const rows = await app.db.statement`
+      update jobs set due_at = now() - ${overSince} * interval '1 second'
+      where kind = 'broadcast.run' and due_at > now() + interval '1 minute' returning 1`
+    return rows.length > 0
+  })
+  await app.db.statement`update lanes set next_due_at = now() where kind = 'broadcast.run'`
+}
+
+const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null }> }) =>
+  until('the sample to be sent', async () => {
+    const now = await broadcast.get()
+    return now.decides_at !== null && now
+  })
+
+test('the sample is split exactly, and the variant with the most clicks per recipient goes to the rest', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create, flow } = await fill(app)
+  await app.manage('PATCH', `/organization/flows/${flow}`, { subject: 'Second version' })
+  await app.manage('PATCH', `/organization/flows/${flow}`, { subject: 'Third version' })
+  const groupId = await group('Readers', emails('a', 100))
+  const variants = [{ subject: 'News for {{ city }}', share: 50 }, { flow_version: 2, share: 25 }, { share: 25 }]
+  const test = { variants, test_percent: 40, winner_by: 'clicks', decide_after_seconds: 3_600 }
+  const broadcast = await create([groupId], test)
+  expect((await broadcast.start()).body.data).toMatchObject({ ...test, winner: null, decides_at: null })
+  const waiting = await sampleSent(broadcast)
+  expect(waiting).toMatchObject({ status: 'sending', counts: { sent: 40, pending: 60 }, winner: null })
+  expect(bySubject(relay)).toEqual({ 'News for Vienna': 20, 'Second version': 10, 'Third version': 10 })
+
+  // Three of ten are more than four of twenty.
+  const clicked = (subject: string, count: number) =>
+    relay.mails.filter(({ mail }) => mail.subject === subject).slice(0, count)
+  for (const { raw } of [...clicked('News for Vienna', 4), ...clicked('Second version', 3)]) await click(app, raw)
+  expect((await broadcast.act('retry-failed')).status).toBe(409)
+  // While it is paused, nothing is decided.
+  await broadcast.act('pause')
+  await endWait(app)
+  await broadcast.act('resume')
+  const sent = await broadcast.ended()
+  expect(bySubject(relay)).toEqual({ 'News for Vienna': 20, 'Second version': 70, 'Third version': 10 })
+  expect(recipientsOf(relay).size).toBe(100)
+  expect(sent.counts).toMatchObject({ recipients: 100, sent: 100 })
+  expect(sent).toMatchObject({ winner: 'B' })
+  const none = { bounced: 0, opened: 0, unsubscribed: 0, complained: 0 }
+  expect(sent.variants).toMatchObject([
+    {
+      key: 'A',
+      subject: variants[0]!.subject,
+      flow_version: null,
+      recipients: 20,
+      sent: 20,
+      clicked: 4,
+      winner: false,
+    },
+    {
+      ...none,
+      key: 'B',
+      subject: null,
+      flow_version: 2,
+      share: 25,
+      recipients: 10,
+      sent: 10,
+      clicked: 3,
+      winner: true,
+    },
+    { ...none, key: 'C', subject: null, flow_version: null, recipients: 10, sent: 10, clicked: 0, winner: false },
+  ])
+
+  // The assignment depends on the broadcast and the contact only; each variant can be tested; a copy has the same variants.
+  const listed = (await app.manage('GET', `/organization/broadcasts/${broadcast.id}/recipients?limit=100`)).body.data
+  const inVariant = (key: string | null) => listed.filter(({ variant }: { variant: string | null }) => variant === key)
+  expect(['A', 'B', 'C', null].map((key) => inVariant(key).length)).toEqual([20, 10, 10, 60])
+  const copy = (await broadcast.act('duplicate')).body.data
+  expect(copy).toMatchObject({ ...test, winner: null, decides_at: null })
+  for (const [variant, subject] of [
+    ['A', '[Test] News for Vienna'],
+    ['B', '[Test] Second version'],
+  ]) {
+    const to = emails('a', 1)[0]
+    expect((await broadcast.act('test', { to, variant })).status).toBe(200)
+    await until('the test email', () => relay.mails.at(-1)!.mail.subject === subject)
+  }
+  expect((await broadcast.act('test', { to: 'a@example.com', variant: 'D' })).status).toBe(422)
+
+  // A variant may read what contacts lack: the check reports it, and these recipients fail.
+  await make('/contacts', { email: 'nowhere@example.com' })
+  const nowhere = await group('Nowhere', ['nowhere@example.com', 'nobody@example.com'], {})
+  await app.manage('PATCH', `/organization/flows/${flow}`, { html: '<p>News</p>' })
+  const split = await create([nowhere], {
+    variants: [{ subject: 'Hi {{ city }}', share: 50 }, { share: 50 }],
+    test_percent: 100,
+  })
+  expect((await split.act('check')).body.data).toMatchObject({
+    recipients: 2,
+    missing_variables: [{ variable: 'city', contacts: 2 }],
+  })
+  await split.start()
+  const halves = await split.ended()
+  expect(halves).toMatchObject({ counts: { sent: 1, failed: 1 }, winner: null, decides_at: null })
+  const [failed] = await split.recipients('failed')
+  const contacts = (await app.manage('GET', `/organization/contacts?query=${failed!.email}`)).body.data
+  await app.manage('PATCH', `/organization/contacts/${contacts[0].id}`, { attributes: { city: 'Graz' } })
+  await split.act('retry-failed')
+  expect((await split.ended()).counts).toMatchObject({ sent: 2, failed: 0 })
+  expect(relay.mails.at(-1)!.mail.subject).toBe('Hi Graz')
+})
+
+test('a tie goes to the first variant; a wait that is interrupted pauses; a cancelled test sends nothing more', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { group, create } = await fill(app)
+  const groupId = await group('Readers', emails('a', 20))
+  const variants = [
+    { subject: 'First', share: 50 },
+    { subject: 'Second', share: 50 },
+  ]
+  const tied = await create([groupId], { variants, test_percent: 50 })
+  await tied.start()
+  await sampleSent(tied)
+  expect(bySubject(relay)).toEqual({ First: 5, Second: 5 })
+  // As if a backup was restored long after the winner was sent.
+  await endWait(app, 2 * 3_600)
+  expect(await tied.ended('paused')).toMatchObject({ reason: 'interrupted', winner: null })
+  await tied.act('resume')
+  expect(await tied.ended()).toMatchObject({ winner: 'A', counts: { sent: 20 } })
+  expect(bySubject(relay)).toEqual({ First: 15, Second: 5 })
+  expect((await tied.act('choose-variant', { variant: 'B' })).status).toBe(409)
+
+  const cancelled = await create([groupId], { variants, test_percent: 50 })
+  await cancelled.start()
+  await sampleSent(cancelled)
+  expect((await cancelled.act('cancel')).status).toBe(200)
+  await until('the end', async () => (await cancelled.get()).counts.cancelled === 10)
+  await endWait(app)
+  expect((await cancelled.act('choose-variant', { variant: 'A' })).status).toBe(409)
+  expect(relay.mails).toHaveLength(30)
+  const plain = await create([groupId])
+  await plain.start()
+  await plain.ended()
+  expect((await plain.act('choose-variant', { variant: 'A' })).body.message).toContain('no variants')
+})
+
+test('a variant chosen by hand reaches the rest once, also if the worker is killed', async () => {
+  await using relay = await startRelay({ parse: false })
+  relay.onData = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 50))
+  await using database = await createTestDb()
+  const environment = { DATABASE_URL: database.url, SMTP_URL: relay.url, SMTP_CONNECTIONS: '4' }
+  await using serve = await startService('serve', environment)
+  await using work = await startService('work', environment)
+  const { manage, apiKey } = await newCustomer(serve.url)
+  const make = async (path: string, body: object) => (await manage('POST', `/organization${path}`, body)).body.data
+  const group = (await make('/groups', { name: 'All' })).id
+  await callUrl('POST', `${serve.url}/public/api/v1/contacts/add-group-members`, {
+    headers: { 'x-api-token': apiKey },
+    body: { group_id: group, members: emails('a', 300).map((email) => ({ email })) },
+  })
+  const flow = { name: 'News', kind: 'marketing', subject: 'Flow', html: '<p>News</p>' }
+  const { id } = await make('/broadcasts', {
+    name: 'News',
+    flow_id: (await make('/flows', flow)).id,
+    audience: { group_ids: [group] },
+    variants: [
+      { subject: 'First', share: 50 },
+      { subject: 'Second', share: 50 },
+    ],
+    test_percent: 10,
+    winner_by: 'manual',
+  })
+  const path = `/organization/broadcasts/${id}`
+  const get = async () => (await manage('GET', path)).body.data
+  await manage('POST', `${path}/start`)
+  // Chosen before the sample is sent.
+  await until('the first email', () => relay.mails.length > 0)
+  expect((await manage('POST', `${path}/choose-variant`, { variant: 'C' })).status).toBe(422)
+  const answers = await Promise.all(['B', 'B'].map((variant) => manage('POST', `${path}/choose-variant`, { variant })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  await until('the rest', () => relay.mails.length > 60)
+  await work.kill()
+  await work.start()
+  const sent = await until('the end', async () => {
+    const now = await get()
+    return now.status === 'sent' && now
+  })
+  expect(sent).toMatchObject({ winner: 'B', counts: { sent: 300 }, variants: [{ recipients: 15 }, { recipients: 15 }] })
+  const subjects = new Map<string, Set<string>>()
+  for (const { recipient, raw } of relay.mails)
+    subjects.set(recipient, (subjects.get(recipient) ?? new Set()).add(/^Subject: (.*)\r$/m.exec(raw)![1]!))
+  expect(subjects.size).toBe(300)
+  // An email that arrived twice because of the kill has the same variant.
+  const flat = [...subjects.values()].map((each) => [...each].join())
+  expect([flat.filter((text) => text === 'First').length, flat.filter((text) => text === 'Second').length]).toEqual([
+    15, 285,
+  ])
+  const [messages] = await database.db<{ total: number }>`select count(*) as total from messages`
+  expect(messages!.total).toBe(300)
+}, 120_000)
+
+test('the rest of a broadcast at local time gets it at the same time of a later day', () => {
+  const at = '2026-10-24T09:00'
+  const start = (notBefore: string) => localStart(at, 'Europe/Vienna', new Date(notBefore)).toISOString()
+  expect(localStart(at, 'Europe/Vienna').toISOString()).toBe('2026-10-24T07:00:00.000Z')
+  expect(start('2026-10-24T06:59:00Z')).toBe('2026-10-24T07:00:00.000Z')
+  // Clocks are set back on 25 October.
+  expect(start('2026-10-24T11:00:00Z')).toBe('2026-10-25T08:00:00.000Z')
+  expect(start('2026-10-27T09:00:00Z')).toBe('2026-10-28T08:00:00.000Z')
+})

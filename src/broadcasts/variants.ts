@@ -1,0 +1,76 @@
+import type { Reader } from '../db/db.ts'
+import { toFieldProblems } from '../flows/preview.ts'
+import { type ReadyVersion, type TemplateCache, withSubject } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import { invalid } from '../values/errors.ts'
+import type { FlowVersionId, OrganizationId } from '../values/ids.ts'
+import type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
+import { findVersionIds } from './variants.sql.ts'
+
+export const variantsMax = 4
+export const variantKeys = ['A', 'B', 'C', 'D'] as const
+export type VariantKey = (typeof variantKeys)[number]
+
+export const variantKeyOf = (variant: number | null): VariantKey | null =>
+  variant === null ? null : variantKeys[variant]!
+
+type Test = Pick<Broadcast, 'variants' | 'testPercent'>
+
+/** Whether a sample gets the variants first, and the rest the winner. */
+export const hasWinner = ({ variants, testPercent }: Test) => variants.length > 0 && testPercent < 100
+
+/** Whether the rest waits for the winner. */
+export const isTesting = (broadcast: Test & Pick<Broadcast, 'decidedAt'>) =>
+  hasWinner(broadcast) && broadcast.decidedAt === null
+
+/** Throws `Refusal` if a variant is invalid. */
+export async function checkVariants(
+  { db, runner }: { db: Reader; runner: TemplateRunner },
+  organizationId: OrganizationId,
+  { variants, flowId }: Pick<BroadcastContent, 'variants' | 'flowId'>,
+): Promise<void> {
+  if (variants.length === 0) return
+  if (variants.length === 1)
+    throw invalid({ path: 'variants', problem: `must be empty or have 2 to ${variantsMax} entries` })
+  const total = variants.reduce((sum, { share }) => sum + share, 0)
+  if (total !== 100) throw invalid({ path: 'variants', problem: `must have shares that add up to 100, not ${total}` })
+  const numbers = variants.flatMap(({ flow_version: number }) => number ?? [])
+  const versions = flowId === null ? new Map() : await findVersionIds(db, organizationId, flowId, numbers)
+  for (const [position, { subject, flow_version: number }] of variants.entries()) {
+    const path = `variants.${position}`
+    if (subject !== null && number !== null)
+      throw invalid({ path, problem: 'must have either a subject or a flow_version' })
+    if (number !== null && !versions.has(number))
+      throw invalid({ path: `${path}.flow_version`, problem: 'is not a published version of the flow' })
+    if (subject !== null) await checkSubject(runner, organizationId, `${path}.subject`, subject)
+  }
+}
+
+async function checkSubject(runner: TemplateRunner, organizationId: OrganizationId, path: string, subject: string) {
+  if (subject.trim() === '') throw invalid({ path, problem: 'must not be empty' })
+  const compiled = await runner.compile(organizationId, { subject, html: '<p>-</p>', htmlFormat: 'html', text: null })
+  if (compiled.kind === 'faulty') throw invalid({ path, problem: toFieldProblems(compiled.problems)[0]!.problem })
+}
+
+/** The version that a recipient gets, by the variant in its row of the ledger. */
+export type VersionFor = (variant: number | null) => ReadyVersion
+
+/** Returns undefined if a version is missing. */
+export async function loadVersions(
+  { db, templates }: { db: Reader; templates: TemplateCache },
+  { organizationId, flowId, variants, winner }: Pick<Broadcast, 'organizationId' | 'flowId' | 'variants' | 'winner'>,
+  pinnedId: FlowVersionId,
+): Promise<VersionFor | undefined> {
+  const numbers = variants.flatMap(({ flow_version: number }) => number ?? [])
+  const ids = numbers.length === 0 ? new Map() : await findVersionIds(db, organizationId, flowId!, numbers)
+  const keys = [pinnedId, ...ids.values()].map((id) => ({ organizationId, id }))
+  const versions = await templates.getAll(keys)
+  const pinned = versions.get(pinnedId)
+  const versionOf = async ({ subject, flow_version: number }: Variant) => {
+    const version = number === null ? pinned : versions.get(ids.get(number)!)
+    return version && subject !== null ? withSubject(version, subject) : version
+  }
+  const ofVariants = await Promise.all(variants.map(versionOf))
+  if (!pinned || ofVariants.includes(undefined)) return undefined
+  return (variant) => ofVariants[variant ?? winner ?? 0] ?? pinned
+}
