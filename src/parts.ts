@@ -45,7 +45,8 @@ import { createSafePost } from './webhooks/safe-post.ts'
 
 /** Lists of contacts that take longer are read in another way. */
 const firstTimeoutMs = 700
-/** Counts of contacts that take longer are estimated. */
+/** Counts of contacts that take longer are estimated; the second applies if the exact number is requested. */
+const quickTimeoutMs = 250
 const countTimeoutMs = 5_000
 
 const emailBacklog = {
@@ -107,6 +108,7 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
     replica,
     read: createBoundedRead(db, shares.queries, { replica }),
     readFirst: createBoundedRead(db, shares.queries, { timeoutMs: firstTimeoutMs, replica }),
+    readQuickly: createBoundedRead(db, shares.queries, { timeoutMs: quickTimeoutMs, replica }),
     readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),

@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactStatus } from '../segments/filter.ts'
-import { hasStatus, matchesFilter } from '../segments/matches.ts'
+import { hasStatus, type MatchOptions, matchesFilter } from '../segments/matches.ts'
 import type { CheckedFilter } from '../segments/parse-filter.ts'
 import type { GroupId, OrganizationId } from '../values/ids.ts'
 import { matchesWords } from './search.sql.ts'
@@ -18,12 +18,13 @@ export type ContactFilter = {
 export function contactConditions(
   organizationId: OrganizationId,
   { query = '', groupId, status, filters = [] }: ContactFilter,
+  options: MatchOptions = {},
 ): Sql[] {
   return [
     ...matchesWords(organizationId, query),
     ...(groupId ? [isMember(organizationId, groupId)] : []),
     ...(status ? [hasStatus(organizationId, status)] : []),
-    ...filters.map((filter) => matchesFilter(organizationId, filter)),
+    ...filters.map((filter) => matchesFilter(organizationId, filter, options)),
   ]
 }
 

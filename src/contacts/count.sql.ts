@@ -1,5 +1,6 @@
 import type { Reader } from '../db/db.ts'
-import { and } from '../db/sql.ts'
+import { and, sql } from '../db/sql.ts'
+import { isSampled } from '../segments/matches.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
 
@@ -14,17 +15,11 @@ export async function countContacts(
   return row!.count
 }
 
-/** The share of contacts in a sample: those with one of the 256 values of the last byte of the id, which is random. */
-export const sampleFactor = 256
-
-/** Counts the matching contacts of a sample. Few rows, so that the planner looks up the events of each contact. */
+/** Counts the matching contacts of the sample. */
 export async function countSample(db: Reader, organizationId: OrganizationId, filter: ContactFilter): Promise<number> {
   const [row] = await db<{ count: number }>`
     select count(*) from contacts
-    where contacts.organization_id = ${organizationId}
-      and contacts.id = any (array(
-        select sample.id from contacts as sample
-        where sample.organization_id = ${organizationId} and get_byte(uuid_send(sample.id), 15) = 0))
-      and ${and(contactConditions(organizationId, filter))}`
+    where contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}
+      and ${and(contactConditions(organizationId, filter, { sampled: true }))}`
   return row!.count
 }

@@ -1,30 +1,47 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { isQueryCanceled } from '../db/db.ts'
+import { sampleFactor } from '../segments/matches.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.sql.ts'
-import { countContacts, countSample, sampleFactor } from './count.sql.ts'
+import { countContacts, countSample } from './count.sql.ts'
 
 export type ContactCount = { count: number; approximate: boolean }
+/** Both have a time limit for each statement: `quickly` a fraction of a second, `patiently` seconds. */
+export type CountReads = { quickly: BoundedRead; patiently: BoundedRead }
 
 /** An estimate is rounded to this many digits. */
 const estimateDigits = 2
+/** With fewer matches in the sample, the standard error of the estimate would be above 10%. */
+const matchingMin = 100
 
 /**
- * Counts the contacts that match a filter. If this takes longer than the time limit of `read`, the count is estimated
- * from a sample. Throws `Refusal` if that takes too long as well.
+ * Counts the contacts that match a filter. Unless `exact` is requested, a count that takes longer than a fraction of a
+ * second is estimated from a sample, if it is large enough. An exact count that takes longer than seconds is estimated
+ * as well. Throws `Refusal` if that takes too long, too.
  */
 export async function countMatching(
-  read: BoundedRead,
+  { quickly, patiently }: CountReads,
   organizationId: OrganizationId,
   filter: ContactFilter,
+  { exact = false }: { exact?: boolean } = {},
 ): Promise<ContactCount> {
-  const exact = await read(organizationId, (db) =>
-    countContacts(db, organizationId, filter).catch((error: unknown) => {
-      if (isQueryCanceled(error)) return undefined
-      throw error
-    }),
-  )
-  if (exact !== undefined) return { count: exact, approximate: false }
-  const sampled = await read(organizationId, (db) => countSample(db, organizationId, filter))
-  return { count: Number((sampled * sampleFactor).toPrecision(estimateDigits)), approximate: true }
+  const countWithin = async (read: BoundedRead): Promise<ContactCount | undefined> => {
+    const count = await read(organizationId, (db) =>
+      countContacts(db, organizationId, filter).catch((error: unknown) => {
+        if (isQueryCanceled(error)) return undefined
+        throw error
+      }),
+    )
+    return count === undefined ? undefined : { count, approximate: false }
+  }
+  const estimate = async (): Promise<ContactCount & { isGood: boolean }> => {
+    const matching = await patiently(organizationId, (db) => countSample(db, organizationId, filter))
+    const count = Number((matching * sampleFactor).toPrecision(estimateDigits))
+    return { count, approximate: true, isGood: matching >= matchingMin }
+  }
+  if (exact) return (await countWithin(patiently)) ?? (await estimate())
+  const counted = await countWithin(quickly)
+  if (counted) return counted
+  const { isGood, ...estimated } = await estimate()
+  return isGood ? estimated : ((await countWithin(patiently)) ?? estimated)
 }

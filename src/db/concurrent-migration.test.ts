@@ -72,6 +72,39 @@ test('an index that was not completed is built again', async () => {
   expect(await indexStates(db)).toEqual(bothValid)
 })
 
+test('the index of a partitioned table is built on each partition, also after an interruption', async () => {
+  await using database = await createTestDb({ empty: true })
+  const { db } = database
+  const tables: Migration = {
+    number: 1,
+    name: '0001_tables',
+    text: `create table things (id int, name text) partition by range (id);
+      create table things_low partition of things for values from (0) to (100);
+      create table things_default partition of things default`,
+  }
+  const index: Migration = {
+    number: 2,
+    name: '0002_index',
+    text: '-- no transaction\ncreate index concurrently things_few on things (name)\n  include (id) where id < 50;\n',
+  }
+  await migrate(db, [tables])
+  await db.statement`insert into things select number, 'thing' from generate_series(1, 1000) as number`
+  // As if a process had been killed after the first partition.
+  await db.statement.script(`
+    create index things_few on only things (name) include (id) where id < 50;
+    create index things_few_low on things_low (name) include (id) where id < 50;
+    alter index things_few attach partition things_few_low`)
+  expect(await migrate(db, [tables, index])).toEqual(['0002_index'])
+  const states = await db`
+    select indexrelid::regclass::text as name, indisvalid as valid from pg_index
+    where indexrelid::regclass::text like 'things%' order by 1`
+  expect(states).toEqual(['things_few', 'things_few_default', 'things_few_low'].map((name) => ({ name, valid: true })))
+  // New partitions have it, too.
+  await db.statement.script('create table things_more partition of things for values from (2000) to (3000)')
+  const [more] = await db<{ count: number }>`select count(*) from pg_indexes where tablename = 'things_more'`
+  expect(more!.count).toBe(1)
+})
+
 test('processes that start at the same time build the indexes once', async () => {
   await using database = await databaseWithThings()
   const nodes = Array.from({ length: 4 }, () => openDb({ connection: database.connection, connectionsMax: 2 }))

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Db } from './db.ts'
 
-const createIndex = /^create (?:unique )?index concurrently (?:if not exists )?([a-z0-9_]+) on /
+const createIndex = /^create (?:unique )?index concurrently (?:if not exists )?([a-z0-9_]+) on ([a-z0-9_]+) /
 const dropIndex = /^drop index concurrently if exists [a-z0-9_]+$/
 
 /**
@@ -22,11 +22,48 @@ export async function runConcurrently(db: Db, text: string): Promise<void> {
 export const withoutConcurrently = (text: string): string => text.replaceAll(/\bindex concurrently\b/g, 'index')
 
 async function runStatement(client: pg.Client, statement: string): Promise<void> {
-  const index = createIndex.exec(statement)?.[1]
+  const [, index, table] = createIndex.exec(statement) ?? []
   const isValid = index === undefined ? undefined : await isIndexValid(client, index)
   if (isValid) return
+  if (index !== undefined && table !== undefined && (await isPartitioned(client, table)))
+    return createOnPartitions(client, { statement, index, table })
   if (isValid === false) await client.query(`drop index concurrently ${index}`)
   await client.query(statement)
+}
+
+type PartitionedIndex = { statement: string; index: string; table: string }
+
+/**
+ * PostgreSQL builds the index of a partitioned table only while writers are blocked. So each partition gets an index of
+ * its own, built concurrently. The index of the table becomes valid when those of all partitions are attached to it.
+ */
+async function createOnPartitions(client: pg.Client, { statement, index, table }: PartitionedIndex): Promise<void> {
+  const ofTable = withoutConcurrently(statement).replace(` on ${table} `, ` on only ${table} `)
+  if ((await isIndexValid(client, index)) === undefined) await client.query(ofTable)
+  const { rows: partitions } = await client.query<{ name: string; indexed: boolean }>(
+    `select partition.relname as name, exists (
+       select from pg_inherits as attached
+       join pg_index on pg_index.indexrelid = attached.inhrelid
+       where attached.inhparent = to_regclass($1) and pg_index.indrelid = partition.oid) as indexed
+     from pg_inherits
+     join pg_class as partition on partition.oid = inhrelid
+     where inhparent = to_regclass($2)`,
+    [index, table],
+  )
+  for (const { name } of partitions.filter(({ indexed }) => !indexed)) {
+    const ofPartition = name.replace(table, index)
+    const build = statement.replace(` ${index} on ${table} `, ` ${ofPartition} on ${name} `)
+    await runStatement(client, build)
+    await client.query(`alter index ${index} attach partition ${ofPartition}`)
+  }
+}
+
+async function isPartitioned(client: pg.Client, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ partitioned: boolean }>(
+    "select relkind = 'p' as partitioned from pg_class where oid = to_regclass($1)",
+    [table],
+  )
+  return rows[0]?.partitioned ?? false
 }
 
 /** Returns undefined if there is no such index. */

@@ -14,7 +14,12 @@ import {
 // operators are the opposite of the positive ones, so they match contacts without a value.
 
 /** `now` is the end of periods such as "in the last 30 days". */
-export type Context = { organizationId: OrganizationId; now: Date }
+export type Context = {
+  organizationId: OrganizationId
+  now: Date
+  /** Whether only the contacts of the sample matter. */
+  sampled: boolean
+}
 
 const negated = (condition: Sql): Sql => sql`(${condition}) is not true`
 const isSet = (text: Sql): Sql => sql`coalesce(${text}, '') <> ''`

@@ -6,7 +6,7 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { type FlowId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
 import { type Condition, contactStatuses, engagementEvents, type Filter, operators, textFields } from './filter.ts'
-import { matchesFilter } from './matches.ts'
+import { isSampled, matchesFilter } from './matches.ts'
 import { checkFilter } from './parse-filter.ts'
 
 const contactsCount = 10_000
@@ -205,7 +205,7 @@ test('filters select the contacts that a naive evaluation selects', async () => 
     const filter = checkFilter(anyFilter(random, world))
     const rows = await db.run<{ id: string }>(sql`
       select contacts.id from contacts
-      where contacts.organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, now)}
+      where contacts.organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, { now })}
       order by contacts.id`)
     const expected = contacts.filter((contact) => naiveMatches(contact, filter, now)).map(({ id }) => id)
     const [found, wanted] = [new Set(rows.map(({ id }) => id)), new Set(expected)]
@@ -215,6 +215,15 @@ test('filters select the contacts that a naive evaluation selects', async () => 
       JSON.stringify(filter),
     ).toEqual([])
     expect(rows.length).toBe(expected.length)
+    const sampled = await db.run<{ id: string }>(sql`
+      select contacts.id from contacts
+      where contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}
+        and ${matchesFilter(organizationId, filter, { now, sampled: true })}
+      order by contacts.id`)
+    const isInSample = (id: string) => Number.parseInt(id.slice(-2), 16) < 16
+    expect(sampled.map(({ id }) => id).toSorted(), JSON.stringify(filter)).toEqual(
+      expected.filter(isInSample).toSorted(),
+    )
   }
 })
 
@@ -232,7 +241,7 @@ test('days begin in the time zone of the organization', async () => {
   const matches = async (condition: Omit<Extract<Condition, { type: 'date' }>, 'type'>) => {
     const filter = checkFilter({ type: 'date', ...condition })
     const rows = await db.run(sql`select from contacts
-      where organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, late)}`)
+      where organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, { now: late })}`)
     return rows.length === 1
   }
   expect(await matches({ field: 'created_at', operator: 'on', value: '2026-06-15' })).toBe(true)

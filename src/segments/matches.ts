@@ -12,22 +12,42 @@ import {
 import { attributeOf, type Condition, type ContactStatus, type EngagementCondition, type Filter } from './filter.ts'
 import type { CheckedFilter } from './parse-filter.ts'
 
+export type MatchOptions = {
+  /** The end of periods such as "in the last 30 days". */
+  now?: Date
+  /** Whether the statement reads only the contacts for which `isSampled` is true. */
+  sampled?: boolean
+}
+
 /**
  * Returns a condition on the rows of `contacts` (a table or an alias of that name) that is true for the contacts of an
  * organization that match the filter. The statement must also restrict `contacts.organization_id` to this organization:
  *
  *     insert into … select … from contacts
  *     where contacts.organization_id = ${organizationId} and ${matchesFilter(organizationId, filter)}
- *
- * `now` is the end of periods such as "in the last 30 days".
  */
-export function matchesFilter(organizationId: OrganizationId, filter: CheckedFilter, now = new Date()): Sql {
-  return compile({ organizationId, now }, filter).sql
+export function matchesFilter(
+  organizationId: OrganizationId,
+  filter: CheckedFilter,
+  { now = new Date(), sampled = false }: MatchOptions = {},
+): Sql {
+  return compile({ organizationId, now, sampled }, filter).sql
 }
+
+/** The number of contacts for each one in the sample. */
+export const sampleFactor = 16
+
+/**
+ * True for the contacts of the sample: those with 16 of the 256 values of the last byte of the id, which is random. The
+ * indexes contacts_sample and events_sample have the same condition, so it contains no parameters.
+ */
+export const isSampled = (contactId: Sql): Sql => sql`get_byte(uuid_send(${contactId}), 15) < 16`
 
 /** A condition that is true for contacts with this status. */
 export const hasStatus = (organizationId: OrganizationId, status: ContactStatus): Sql =>
   statusIs(organizationId, status).sql
+
+type Scope = Pick<Context, 'organizationId' | 'sampled'>
 
 /**
  * `ids`: selects the ids of the contacts without reading `contacts`. `reads`: whether the condition reads another
@@ -39,7 +59,7 @@ function compile(context: Context, filter: Filter): Part {
   if (filter.type === 'all') return allOf(filter.conditions.map((each) => compile(context, each)))
   if (filter.type === 'any')
     return anyOf(
-      context.organizationId,
+      context,
       filter.conditions.map((each) => compile(context, each)),
     )
   return compileCondition(context, filter)
@@ -60,13 +80,14 @@ function allOf(parts: Part[]): Part {
  * A subquery in an `or` would run once per contact. Each alternative that reads another table is therefore a query of
  * its own, and the contacts are looked up in the union of their results.
  */
-function anyOf(organizationId: OrganizationId, parts: Part[]): Part {
+function anyOf({ organizationId, sampled }: Scope, parts: Part[]): Part {
   if (parts.length === 1) return parts[0]!
   const own = parts.filter(({ reads }) => !reads)
   const isOwn = own.length > 0 ? [joinedByOr(own.map((part) => part.sql))] : []
   if (own.length === parts.length) return simple(isOwn[0]!)
   const select = (condition: Sql) =>
-    sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId} and ${condition})`
+    sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId}
+      and ${sampled ? isSampled(sql`contacts.id`) : sql`true`} and ${condition})`
   const queries = [
     ...isOwn.map(select),
     ...parts.filter(({ reads }) => reads).map((part) => part.ids ?? select(part.sql)),
@@ -95,7 +116,7 @@ function compileCondition(context: Context, condition: Condition): Part {
     case 'status':
       return condition.operator === 'is'
         ? statusIs(context.organizationId, condition.value)
-        : statusIsNot(context.organizationId, condition.value)
+        : statusIsNot(context, condition.value)
     case 'engagement':
       return engagement(context, condition)
   }
@@ -125,9 +146,13 @@ function storedText({ field, value = '' }: { field: string; value?: string | und
   return value.slice(0, at) + ((!isAscii && domainToASCII(domain)) || domain)
 }
 
-function membership({ organizationId }: Context, { operator, group_id }: { operator: string; group_id: string }): Part {
+function membership(
+  { organizationId, sampled }: Context,
+  { operator, group_id }: { operator: string; group_id: string },
+): Part {
   const members = sql`group_members where group_members.organization_id = ${organizationId}
-    and group_members.group_id = ${parseId('grp', group_id)}`
+    and group_members.group_id = ${parseId('grp', group_id)}
+    and ${sampled ? isSampled(sql`group_members.contact_id`) : sql`true`}`
   if (operator === 'not_member')
     return { sql: sql`not exists (select from ${members} and group_members.contact_id = contacts.id)`, reads: true }
   const ids = sql`(select group_members.contact_id from ${members})`
@@ -151,9 +176,10 @@ function statusIs(organizationId: OrganizationId, status: ContactStatus): Part {
   return allOf([simple(sql`contacts.subscription = ${status}`), notSuppressed(organizationId)])
 }
 
-function statusIsNot(organizationId: OrganizationId, status: ContactStatus): Part {
+function statusIsNot(scope: Scope, status: ContactStatus): Part {
+  const { organizationId } = scope
   if (status === 'suppressed') return notSuppressed(organizationId)
-  return anyOf(organizationId, [simple(sql`contacts.subscription <> ${status}`), suppressed(organizationId)])
+  return anyOf(scope, [simple(sql`contacts.subscription <> ${status}`), suppressed(organizationId)])
 }
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -176,10 +202,11 @@ function engagement(context: Context, condition: EngagementCondition): Part {
 }
 
 function eventsOf(
-  { organizationId, now }: Context,
+  { organizationId, now, sampled }: Context,
   { event, within_days: days, flow_id: flowText, include_machines: withMachines = false }: EngagementCondition,
 ): Sql {
   const conditions = [
+    ...(sampled ? [sql`and ${isSampled(sql`events.contact_id`)}`] : []),
     ...(withMachines ? [] : [sql`and not events.machine`]),
     ...(flowText ? [sql`and events.flow_id = ${parseId('flw', flowText)}`] : []),
     ...(days ? [sql`and events.occurred_at >= ${new Date(+now - days * dayMs)}::timestamptz`] : []),

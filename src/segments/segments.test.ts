@@ -6,6 +6,7 @@ import { until } from '../../test/support/until.ts'
 import { countMatching } from '../contacts/count.ts'
 import { listContacts } from '../contacts/list.ts'
 import { createBoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
 import { createShares } from '../runtime/shares.ts'
 import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import type { Filter } from './filter.ts'
@@ -172,26 +173,37 @@ const waitingFor = ({ db }: TestApp, pattern: string) =>
     return rows.length > 0
   })
 
-test('a count that takes too long is estimated from a sample of the contacts', async () => {
+test('a count that takes too long is estimated from a sample, if it is large enough and no exact count is requested', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { db } = app
-  const organizationId = parseId('org', app.organizationId) as OrganizationId
-  const ids = Array.from({ length: 2_560 }, (_, index) =>
+  const shares = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
+  const readWithin = (timeoutMs: number) => createBoundedRead(db, shares.queries, { timeoutMs })
+  const reads = { quickly: readWithin(100), patiently: readWithin(10_000) }
+  const filters = [checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })]
+  /** Counts while the events are locked until a statement like `pattern` waits for them. */
+  const countLocked = async (contacts: number, pattern: string, options?: { exact: boolean }) => {
+    const organizationId = newId('org')
+    await insertContacts(db, organizationId, contacts)
+    const { pending } = await db.begin(async (tx) => {
+      await tx.script('lock table events in access exclusive mode')
+      const pending = countMatching(reads, organizationId, { filters }, options)
+      await waitingFor(app, pattern)
+      return { pending }
+    })
+    return pending
+  }
+  expect(await countLocked(2_560, '%uuid_send%')).toEqual({ count: 2_600, approximate: true })
+  expect(await countLocked(320, '%uuid_send%')).toEqual({ count: 320, approximate: false })
+  const counting = '%select count(*) from contacts%'
+  expect(await countLocked(2_560, counting, { exact: true })).toEqual({ count: 2_560, approximate: false })
+})
+
+/** Each value of the last byte of the ids, which decides about the sample, is equally frequent. */
+async function insertContacts(db: Db, organizationId: OrganizationId, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, index) =>
     newId('con').replace(/..$/, (index % 256).toString(16).padStart(2, '0')),
   )
   await db.statement`
     insert into contacts (organization_id, id, email, email_key, subscription)
     select ${organizationId}, id, id || '@example.com', id || '@example.com', 'subscribed' from unnest(${ids}::uuid[]) as id`
-  const limits = { databaseConnections: 10, webhookConcurrency: 1 }
-  const read = createBoundedRead(db, createShares(limits).queries, { timeoutMs: 2_000 })
-  const filter = checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })
-
-  // The first statement waits for the lock until its timeout, the second until the lock is released.
-  const counting = await db.begin(async (tx) => {
-    await tx.script('lock table events in access exclusive mode')
-    const pending = countMatching(read, organizationId, { filters: [filter] })
-    await waitingFor(app, '%uuid_send%')
-    return { pending }
-  })
-  expect(await counting.pending).toEqual({ count: 2_600, approximate: true })
-})
+}

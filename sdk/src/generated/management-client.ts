@@ -364,7 +364,8 @@ export class WaxwingManagement {
   /**
    * Count contacts.
    *
-   * Counts the contacts that match a filter. If that takes longer than 5 seconds, it is estimated.
+   * Counts the contacts that match a filter. If that takes longer than a quarter of a second, the number is estimated
+   * from a sixteenth of the contacts, unless `exact` is true.
    */
   countContacts(query: Query<'countContacts'> = {}, options?: RequestOptions): Promise<Data<'countContacts'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/contacts/count', query, options })
@@ -373,10 +374,11 @@ export class WaxwingManagement {
   /**
    * Count the contacts of a segment.
    *
-   * Counts its contacts now. If that takes longer than 5 seconds, the number is estimated.
+   * Counts its contacts now. If that takes longer than a quarter of a second, the number is estimated from a sixteenth
+   * of the contacts, unless `exact` is true.
    */
-  countSegment(id: string, options?: RequestOptions): Promise<Data<'countSegment'>> {
-    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}/count`, options })
+  countSegment(id: string, query: Query<'countSegment'> = {}, options?: RequestOptions): Promise<Data<'countSegment'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}/count`, query, options })
   }
 
   /**

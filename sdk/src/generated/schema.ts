@@ -1006,9 +1006,9 @@ export interface paths {
         };
         /**
          * Count contacts
-         * @description Counts the contacts that match a filter. If that takes longer than 5 seconds, it is estimated.
+         * @description Counts the contacts that match a filter. If that takes longer than a quarter of a second, the number is estimated from a sixteenth of the contacts, unless `exact` is true.
          *
-         *     Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample.
+         *     Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample; request it again with `exact=true` for the exact number.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          *
@@ -1034,7 +1034,7 @@ export interface paths {
         };
         /**
          * Count the contacts of a segment
-         * @description Counts its contacts now. If that takes longer than 5 seconds, the number is estimated.
+         * @description Counts its contacts now. If that takes longer than a quarter of a second, the number is estimated from a sixteenth of the contacts, unless `exact` is true.
          *
          *     If `exact` is false, counting took too long and `count` is an estimate from a sample.
          *
@@ -7645,6 +7645,8 @@ export interface operations {
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
                 filter?: string;
+                /** @description Whether to wait up to 5 seconds for the exact number. Defaults to false. */
+                exact?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -7701,7 +7703,10 @@ export interface operations {
     };
     countSegment: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to wait up to 5 seconds for the exact number. Defaults to false. */
+                exact?: "true" | "false";
+            };
             header?: never;
             path: {
                 /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
@@ -7744,6 +7749,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

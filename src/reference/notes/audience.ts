@@ -21,7 +21,7 @@ export const audienceNotes: Notes = {
   },
   countContacts: {
     details:
-      'Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample.',
+      'Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample; request it again with `exact=true` for the exact number.',
     errors: { not_found: 'The segment does not exist.' },
   },
   exportContacts: {

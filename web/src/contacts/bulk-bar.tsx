@@ -1,10 +1,9 @@
 import { Anchor, Button, Checkbox, Group, Menu, Text } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { BulkAction, Contact } from '../api/types.ts'
 import { countText } from '../segments/matching-count.tsx'
-import { type ContactQuery, contactCountQuery } from '../segments/segments.api.ts'
+import { type ContactQuery, useContactCount } from '../segments/segments.api.ts'
 import { pluralize } from '../ui/numbers.ts'
 import type { Selection } from './bulk.api.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
@@ -31,7 +30,7 @@ type Props = {
 
 /** Selects contacts, and changes the selected ones. */
 export function BulkBar({ shown, asked, selected, onSelect }: Props) {
-  const { data: total } = useQuery(contactCountQuery(asked))
+  const { data: total } = useContactCount(asked)
   const [action, setAction] = useState<BulkAction['action']>()
   const [running, setRunning] = useState<string>()
   const chosen = shown.filter(({ id }) => selected.ids.has(id))

@@ -64,7 +64,11 @@ const columns = (names: Names): Column<Segment>[] => [
       </>
     ),
   },
-  { header: 'Contacts', align: 'right', cell: (segment) => <MatchingCount filter={{ segment_id: segment.id }} /> },
+  {
+    header: 'Contacts',
+    align: 'right',
+    cell: (segment) => <MatchingCount filter={{ segment_id: segment.id }} refined={false} />,
+  },
   {
     header: 'Segment ID',
     minWidth: '300px',

@@ -34,14 +34,25 @@ export const segmentQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/segments/{id}', at(id))),
   })
 
-/** How many contacts match. The previous count stays while the next one is computed. */
-export const contactCountQuery = (filter: Partial<ContactQuery>) =>
+/** How many contacts match: an estimate if the exact number takes longer than a moment, unless `exact` is true. */
+const contactCountQuery = (filter: Partial<ContactQuery> & { exact?: 'true' }) =>
   queryOptions({
     queryKey: keys.contactCount(filter),
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/v1/organization/contacts/count', { params: { query: omitEmpty(filter) }, signal })),
-    placeholderData: keepPreviousData,
   })
+
+/** How many contacts match. The previous count stays while the next one is computed, and an estimate is then replaced. */
+export function useContactCount(filter: Partial<ContactQuery>, { refined = true } = {}) {
+  const quick = useQuery({ ...contactCountQuery(filter), placeholderData: keepPreviousData })
+  const isEstimate = quick.data?.approximate === true && !quick.isPlaceholderData
+  const exact = useQuery({ ...contactCountQuery({ ...filter, exact: 'true' }), enabled: refined && isEstimate })
+  return {
+    data: (isEstimate && exact.data) || quick.data,
+    error: quick.error,
+    isFetching: quick.isFetching || exact.isFetching,
+  }
+}
 
 type SegmentInput = { name: string; filter: Filter }
 export const createSegment = (body: SegmentInput) => dataOf(api.POST('/api/v1/organization/segments', { body }))
