@@ -84,7 +84,7 @@ export async function attemptMessage(
   const { email: from } = senderOf(version, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
-  const deliver = async (renderBody: (values: TemplateValues) => RenderedBody): Promise<Outcome | undefined> => {
+  const deliver = (renderBody: (values: TemplateValues) => RenderedBody) => {
     const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
     if (!relay) {
       const inbox = { organizationId: row.organizationId, messageId: row.id, ...write() }
@@ -101,19 +101,22 @@ export async function attemptMessage(
         raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
       }
     }
-    const outcome = await relay.send(compose, { bulk })
-    return outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end })
+    return relay
+      .send(compose, { bulk })
+      .then((outcome) => outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end }))
   }
   try {
-    // Light templates are rendered once a connection is free, so that waiting messages take no memory.
-    return await deliver((values) => parts.runner.bodyNow(version, values)).catch(async (error) => {
+    try {
+      // Light templates are rendered once a connection is free, so that waiting messages take no memory.
+      return await deliver((values) => parts.runner.bodyNow(version, values))
+    } catch (error) {
       if (!(error instanceof NeedsTask)) throw error
-      const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
-      return deliver((values) => {
-        // The task process has read the unsubscribe URL, so the email may contain it.
-        void values.unsubscribeUrl
-        return body
-      })
+    }
+    const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
+    return await deliver((values) => {
+      // The task process has read the unsubscribe URL, so the email may contain it.
+      void values.unsubscribeUrl
+      return body
     })
   } catch (error) {
     if (error instanceof Halted) return undefined

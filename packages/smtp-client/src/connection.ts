@@ -127,10 +127,8 @@ export class SmtpConnection {
     const reset = this.#takeReset()
     wire.write(`${reset}${sender}${recipient}DATA\r\n`, encoding)
     if (reset) void wire.reply(commandMs)
-    const replies = [wire.reply(commandMs), wire.reply(commandMs), wire.reply(commandMs)] as const
-    // The last reply is awaited first: by then the others have arrived.
-    const dataReply = await replies[2]
-    const rejection = this.#rejection('sender', await replies[0]) ?? this.#rejection('recipient', await replies[1])
+    const [senderReply, recipientReply, dataReply] = await wire.replies(3, commandMs)
+    const rejection = this.#rejection('sender', senderReply) ?? this.#rejection('recipient', recipientReply)
     if (!rejection) return this.#rejection('data', dataReply, 354)
     if (dataReply?.code === 354) {
       // The relay expects content although it rejected the envelope. RFC 2920: send only the end of the content.

@@ -42,7 +42,8 @@ const hyphen = 45
 const replyLine = /^[2-5][0-9]{2}(?:[ -]|$)/
 const tooLong = `its reply is longer than ${replyBytesMax} bytes`
 
-const toUtf8 = (latin1: string) => (/\P{ASCII}/u.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1)
+const toUtf8 = (latin1: string) =>
+  /[\u0080-\u00ff]/.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1
 
 const visibleMax = 200
 const visible = (line: string) => JSON.stringify(line.slice(0, visibleMax).replace(/[^ -~]/g, '?'))

@@ -6,7 +6,8 @@ import type { SmtpTarget } from './url.ts'
 /** Thrown if a connection cannot be opened. */
 export class RelayFault extends Error {}
 
-type PendingReply = { timeoutMs: number; resolve: (reply: Reply | undefined) => void }
+/** Replies to commands that were sent together. */
+type PendingReplies = { timeoutMs: number; wanted: number; received: Reply[]; resolve: (received: Reply[]) => void }
 
 export type WireEncoding = 'latin1' | 'utf8'
 
@@ -20,7 +21,7 @@ export class SmtpWire {
   readonly #target: SmtpTarget
   #socket: Socket
   #reader = new ReplyReader()
-  #waiting: PendingReply[] = []
+  #waiting: PendingReplies[] = []
   #headSince = 0
   #timer: NodeJS.Timeout | undefined
   #timerDue = Number.POSITIVE_INFINITY
@@ -64,10 +65,17 @@ export class SmtpWire {
 
   /** Returns the reply to the next command, or undefined if the connection is lost before it arrives. */
   reply(timeoutMs: number): Promise<Reply | undefined> {
-    if (this.#lost !== undefined) return Promise.resolve(undefined)
-    return new Promise((resolve) => {
-      if (this.#waiting.push({ timeoutMs, resolve }) === 1) this.#watchHead()
-    })
+    return new Promise((resolve) => this.#expect(1, timeoutMs, ([reply]) => resolve(reply)))
+  }
+
+  /** Returns the replies to the next `wanted` commands, or fewer if the connection is lost before all have arrived. */
+  replies(wanted: number, timeoutMs: number): Promise<Reply[]> {
+    return new Promise((resolve) => this.#expect(wanted, timeoutMs, resolve))
+  }
+
+  #expect(wanted: number, timeoutMs: number, resolve: PendingReplies['resolve']): void {
+    if (this.#lost !== undefined) resolve([])
+    else if (this.#waiting.push({ timeoutMs, wanted, received: [], resolve }) === 1) this.#watchHead()
   }
 
   /** Sends a command of the handshake and returns its reply. Throws `RelayFault` if the connection is lost. */
@@ -95,7 +103,7 @@ export class SmtpWire {
     this.#listen()
   }
 
-  /** Closes the connection immediately. Pending replies resolve with undefined. */
+  /** Closes the connection immediately. Pending replies resolve with what has arrived. */
   lose(reason: string): void {
     if (this.#lost !== undefined) return
     this.#lost = reason
@@ -103,7 +111,7 @@ export class SmtpWire {
     this.#socket.destroy()
     const waiting = this.#waiting
     this.#waiting = []
-    for (const { resolve } of waiting) resolve(undefined)
+    for (const { resolve, received } of waiting) resolve(received)
     this.onLost()
   }
 
@@ -134,8 +142,11 @@ export class SmtpWire {
 
   readonly #take = (reply: Reply) => {
     if (this.#lost !== undefined) return
-    const first = this.#waiting.shift()
-    first?.resolve(reply)
+    const [first] = this.#waiting
+    if (first && first.received.push(reply) === first.wanted) {
+      this.#waiting.shift()
+      first.resolve(first.received)
+    }
     // 421 announces that the relay closes the connection, whatever the command was.
     if (reply.code === 421) this.lose(`${addressOf(this.#target)} closed the connection: ${replyText(reply)}`)
     else if (!first) this.lose(`${addressOf(this.#target)} sent an unexpected reply: ${replyText(reply)}`)
