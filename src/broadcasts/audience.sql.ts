@@ -65,8 +65,19 @@ export async function countAudience(db: Reader, of: AudienceOf): Promise<Audienc
       select contacts.subscription, ${isSuppressed} as suppressed
       from (${contactsOf(of)}) as audience
       join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
+      -- Otherwise the suppressions are searched for each of the counts.
+      offset 0
     ) as counted`)
   return row!
+}
+
+/** Returns the number of contacts in the audience, whether they receive the email or not. */
+export async function countContacts(db: Reader, of: AudienceOf): Promise<number> {
+  const [row] = await db.run<{ count: number }>(sql`
+    select count(*)
+    from (${contactsOf(of)}) as audience
+    join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id`)
+  return row!.count
 }
 
 export type AudienceContact = {

@@ -78,8 +78,8 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
     paceMs: settlePaceMs,
     run: async (batch) => {
       const write = () => parts.db.begin((tx) => settleRecipients(tx, batch))
-      await persisting(() => retrying(settleTries, write, mayRecordAgain))
-      parts.hints.notify('webhook.deliver')
+      const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
+      if (fannedOut) parts.hints.notify('webhook.deliver')
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   })
@@ -197,7 +197,10 @@ async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promis
   const turns = sender.turns.get(id) ?? new Set()
   sender.turns.set(id, turns.add(running))
   const looking = setInterval(() => void look(), lookEveryMs)
-  const braking = setInterval(() => void brake(sender, broadcast).catch(failed), brakeEveryMs)
+  const braking = setInterval(() => {
+    // One of the parts that this process is sending looks for all of them.
+    if (turns.values().next().value === running) void brake(sender, broadcast).catch(failed)
+  }, brakeEveryMs)
   try {
     const end = await turn.run()
     if (end.kind !== 'done') await brake(sender, broadcast)

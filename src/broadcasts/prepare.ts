@@ -7,7 +7,7 @@ import { enqueueStep } from './actions.ts'
 import { announceBroadcast } from './announce.ts'
 import {
   type AudienceOf,
-  countAudience,
+  countContacts,
   insertRecipients,
   type Split,
   selectZones,
@@ -82,8 +82,8 @@ async function expire(parts: PrepareParts, tx: Tx, broadcast: Broadcast, reason:
 async function freeze(tx: Tx, broadcast: Broadcast): Promise<void> {
   const { flow, of } = await readyToSend(tx, broadcast)
   const recipients = await insertRecipients(tx, broadcast.id, of, await zoneRule(tx, broadcast, of), splitOf(broadcast))
-  const { audience } = await countAudience(tx, of)
-  await markFrozen(tx, broadcast, { recipients, excluded: Math.max(0, audience - recipients) })
+  const excluded = (await countContacts(tx, of)) - recipients
+  await markFrozen(tx, broadcast, { recipients, excluded: Math.max(0, excluded) })
   await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId: broadcast.flowVersionId ?? flow.versionId })
 }
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { recordEvents } from '../events/record.ts'
+import { type Recorded, recordEvents } from '../events/record.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { SendRow } from '../messages/attempt.ts'
 import { type BroadcastMessage, insertBroadcastMessages } from '../messages/broadcast-messages.ts'
@@ -27,13 +27,14 @@ export type RecipientResult = {
 
 /**
  * Records the results of recipients that are pending: the ledger, the messages, their events, and a job for each email that
- * the relay deferred. If two workers sent the same email, because one lost its lease, the first to record it wins.
+ * the relay deferred. If two workers sent the same email, because one lost its lease, the first to record it wins. Returns
+ * what was recorded of the events.
  */
-export async function settleRecipients(tx: Tx, results: readonly RecipientResult[]): Promise<void> {
+export async function settleRecipients(tx: Tx, results: readonly RecipientResult[]): Promise<Recorded> {
   const settled: RecipientResult[] = []
   const messages: BroadcastMessage[] = []
   const knownMessages: SendRow[] = []
-  for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
+  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
     const updated = await updatePending(tx, own)
     const written: BroadcastMessage[] = []
     for (const given of own) {
@@ -52,21 +53,20 @@ export async function settleRecipients(tx: Tx, results: readonly RecipientResult
   if (inbox.length > 0) await insertIntoInbox(tx, inbox)
   enqueue(
     tx,
-    messages.flatMap(({ row: { organizationId, id, broadcastId }, outcome: { status, retryInMs } }) =>
-      status === 'queued'
-        ? [{ organizationId, kind: 'message.send', lane: retryLane(broadcastId!), id, delayMs: retryInMs ?? 0 }]
-        : [],
-    ),
+    messages
+      .filter(({ outcome }) => outcome.status === 'queued')
+      .map(({ row: { organizationId, id, broadcastId }, outcome: { retryInMs } }) => {
+        const lane = retryLane(broadcastId!)
+        return { organizationId, kind: 'message.send', lane, id, delayMs: retryInMs ?? 0 }
+      }),
   )
-  await recordEvents(
+  const recorded = await recordEvents(
     tx,
     messages.flatMap(({ outcome }) => outcome.event ?? []),
     { messagesAreUpdated: true, knownMessages },
   )
-  addToCounts(
-    tx,
-    settled.map((result) => ({ ...result, from: 'pending' })),
-  )
+  addToCounts(tx, 'pending', settled)
+  return recorded
 }
 
 /** The contact was erased while the email was being sent: its message stays countable, as those before. */
@@ -113,30 +113,20 @@ async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promi
 const inContactOrder = <Result extends { contactId: ContactId }>(results: readonly Result[]): Result[] =>
   results.toSorted((a, b) => (a.contactId < b.contactId ? -1 : 1))
 
-type CountChange = {
-  organizationId: OrganizationId
-  broadcastId: BroadcastId
-  from: RecipientStatus
-  status: RecipientStatus
-}
+type Settled = { organizationId: OrganizationId; broadcastId: BroadcastId; status: RecipientStatus }
 
-/** The counts are shared by all writers of a broadcast, so this is the last statement of a transaction. */
-function addToCounts(tx: Tx, changes: readonly CountChange[]): void {
-  const sums = new Map<
-    string,
-    { organizationId: OrganizationId; broadcastId: BroadcastId; status: string; by: number }
-  >()
-  const add = ({ organizationId, broadcastId }: CountChange, status: string, by: number) => {
-    const key = `${organizationId} ${broadcastId} ${status}`
-    const sum = sums.get(key)
-    if (sum) sum.by += by
-    else sums.set(key, { organizationId, broadcastId, status, by })
-  }
-  for (const change of changes) {
-    add(change, change.from, -1)
-    add(change, change.status, 1)
-  }
-  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+/**
+ * Moves recipients from one count of their broadcast to another. The counts are shared by all writers of a broadcast, so
+ * this is the last statement of a transaction.
+ */
+function addToCounts(tx: Tx, from: RecipientStatus, settled: readonly Settled[]): void {
+  const rows = groupBy(settled, ({ broadcastId }) => broadcastId).flatMap(([broadcastId, own]) => {
+    const { organizationId } = own[0]!
+    const byStatus = groupBy(own, ({ status }) => status).map(([status, { length }]) => ({ status, by: length }))
+    return [...byStatus, { status: from, by: -own.length }]
+      .sort((a, b) => (a.status < b.status ? -1 : 1))
+      .map(({ status, by }) => ({ organizationId, broadcastId, status, by }))
+  })
   if (rows.length === 0) return
   tx.send`
     insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
@@ -163,7 +153,7 @@ export type RetryResult = {
 /** Records the outcomes of deferred emails in the ledger. Called in the transaction that settles their jobs. */
 export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Promise<void> {
   const settled: RetryResult[] = []
-  for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
+  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
     const { organizationId, broadcastId } = own[0]!
     const sorted = inContactOrder(own)
     const contactIds = sorted.map(({ contactId }) => contactId)
@@ -178,8 +168,5 @@ export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Pr
     const ids = new Set(rows.map(({ messageId }) => messageId))
     settled.push(...own.filter(({ messageId }) => ids.has(messageId)))
   }
-  addToCounts(
-    tx,
-    settled.map((result) => ({ ...result, from: 'queued' })),
-  )
+  addToCounts(tx, 'queued', settled)
 }

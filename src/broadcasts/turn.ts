@@ -174,10 +174,9 @@ export class Turn {
     }
   }
 
-  /** Starts with a slot and frees it before the result is recorded. */
   async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
     try {
-      const result = await this.#attempt(chunk, recipient).finally(() => this.#parts.slots.free())
+      const result = await this.#attempt(chunk, recipient)
       if (!result) return
       await this.#parts.results.add(result)
       chunk.left--
@@ -190,19 +189,20 @@ export class Turn {
     }
   }
 
-  /** Returns undefined if nothing was attempted. */
+  /** Starts with a slot and frees it. Returns undefined if nothing was attempted. */
   async #attempt({ at }: Chunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
     const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
     const { flow } = this.#input
-    const version = this.#input.versionFor(recipient.variant)
     const { contactId, email } = recipient
     const key = { organizationId, broadcastId, contactId, message: null }
-    if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
-    const suppressed = suppressionReason(flow, recipient, false)
-    if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
-
     try {
-      const draft = await this.#draft(recipient, email, version)
+      const version = this.#input.versionFor(recipient.variant)
+      if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
+      const suppressed = suppressionReason(flow, recipient, false)
+      if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
+
+      const drafting = this.#draft(recipient, email, version)
+      const draft = drafting instanceof Promise ? await drafting : drafting
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
       const row: SendRow = {
@@ -236,6 +236,8 @@ export class Turn {
       if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
       this.#stop({ kind: 'unavailable' })
       return undefined
+    } finally {
+      this.#parts.slots.free()
     }
   }
 
@@ -256,11 +258,11 @@ export class Turn {
     }
   }
 
-  async #draft(
+  #draft(
     { firstName, lastName, attributes }: PendingRecipient,
     email: string,
     version: ReadyVersion,
-  ): Promise<MailDraft> {
+  ): MailDraft | Promise<MailDraft> {
     const { flow, broadcast } = this.#input
     const values = {
       contact: { email, firstName, lastName, attributes: attributes ?? {} },

@@ -129,8 +129,8 @@ async function settle({ db, hints, broadcasts }: SendParts, changes: MessageChan
   const write = () =>
     db.begin(async (tx) => {
       if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
-      await settleMessages(tx, changes, broadcasts?.settle)
+      return settleMessages(tx, changes, broadcasts?.settle)
     })
-  await persisting(() => retrying(settleTries, write, mayRecordAgain))
-  hints.notify('webhook.deliver')
+  const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
+  if (fannedOut) hints.notify('webhook.deliver')
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { recordEvents } from '../events/record.ts'
+import { type Recorded, recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import { type Claim, settleJobs } from '../queue/queue.ts'
@@ -80,20 +80,20 @@ export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Pr
 
 /**
  * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
- * has taken over.
+ * has taken over. Returns what was recorded of the events.
  */
 export async function settleMessages(
   tx: Tx,
   changes: readonly MessageChange[],
   settleBroadcasts?: SettleBroadcasts,
-): Promise<void> {
+): Promise<Recorded> {
   const settled = await settleJobs(
     tx,
     changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
   )
   const ours = changes.filter(({ claim }) => settled.has(claim.id))
   const updated = await updateMessages(tx, ours)
-  await recordEvents(
+  const recorded = await recordEvents(
     tx,
     ours.flatMap(({ outcome }) => outcome.event ?? []),
     // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
@@ -101,6 +101,7 @@ export async function settleMessages(
   )
   const ofBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (ofBroadcasts.length > 0) await settleBroadcasts?.(tx, ofBroadcasts)
+  return recorded
 }
 
 /** Returns the messages that were still queued. */
