@@ -62,8 +62,14 @@ export const duplicateBroadcast = (id: string) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/duplicate', at(id)))
 
 export const checkBroadcast = (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/check', at(id)))
-export const testBroadcast = (id: string, to: string) =>
-  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/test', { ...at(id), body: { to } }))
+export type VariantKey = NonNullable<Broadcast['winner']>
+/** Without a variant, the first is tested. */
+export const testBroadcast = (id: string, to: string, variant?: VariantKey) =>
+  dataOf(
+    api.POST('/api/v1/organization/broadcasts/{id}/test', { ...at(id), body: { to, ...(variant && { variant }) } }),
+  )
+export const chooseVariant = (id: string, variant: VariantKey) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/choose-variant', { ...at(id), body: { variant } }))
 export const startBroadcast = (id: string, recipients: number) =>
   dataOf(
     api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body: { expected_recipients: recipients } }),

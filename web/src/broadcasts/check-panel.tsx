@@ -91,6 +91,7 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
         opened={testing}
         onClose={() => setTesting(false)}
         broadcastId={broadcast.id}
+        variants={draft.variants.length}
         ensureSaved={ensureSaved}
       />
       <StartDialog

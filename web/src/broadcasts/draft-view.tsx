@@ -16,6 +16,7 @@ import { ContextFields } from './context-fields.tsx'
 import { changesOf, type Draft, draftOf, isSame, sampleOf } from './draft.ts'
 import classes from './draft-view.module.css'
 import { ScheduleFields } from './schedule-fields.tsx'
+import { VariantFields } from './variant-fields.tsx'
 
 /** The problems of these fields are shown at their inputs. */
 const shownPaths = [
@@ -30,6 +31,11 @@ const shownPaths = [
   'schedule.window.days',
   'schedule.window.from',
   'schedule.window.to',
+  'variants',
+  ...[0, 1, 2, 3].flatMap((at) => ['', '.subject', '.flow_version', '.share'].map((field) => `variants.${at}${field}`)),
+  'test_percent',
+  'winner_by',
+  'decide_after_seconds',
 ]
 
 export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
@@ -85,6 +91,9 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               onChange={(context) => set({ context })}
             />
           </Part>
+          <Part title="A/B test">
+            <VariantFields {...fields} />
+          </Part>
           <Part title="Audience">
             <AudienceFields {...fields} />
           </Part>
@@ -137,7 +146,9 @@ function FlowField({ draft, set, error }: { draft: Draft; set: (changes: Partial
       searchable
       data={active.map(({ id, name }) => ({ value: id, label: name }))}
       value={draft.flowId}
-      onChange={(flowId) => set({ flowId, context: undefined })}
+      onChange={(flowId) =>
+        set({ flowId, context: undefined, variants: draft.variants.map((variant) => ({ ...variant, version: null })) })
+      }
       error={fieldProblem(error, 'flow_id')}
     />
   )

@@ -23,7 +23,22 @@ export type Draft = {
   ratePerHour: number | ''
   /** In seconds. */
   missedAfter: string
+  /** Empty without an A/B test. */
+  variants: DraftVariant[]
+  testPercent: number | ''
+  winnerBy: BroadcastDetail['winner_by']
+  /** In seconds. */
+  decideAfter: string
 }
+export type DraftVariant = {
+  content: 'flow' | 'subject' | 'version'
+  subject: string
+  version: string | null
+  share: number | ''
+}
+export const variantKeys = ['A', 'B', 'C', 'D'] as const
+export const newVariant: DraftVariant = { content: 'subject', subject: '', version: null, share: 50 }
+export const firstVariants: DraftVariant[] = [{ ...newVariant, content: 'flow' }, newVariant]
 export type When = 'now' | 'at' | 'local'
 
 export const weekdays: { value: Weekday; label: string }[] = [
@@ -57,6 +72,15 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
     to: schedule.window?.to ?? '18:00',
     ratePerHour: broadcast.messages_per_hour ?? '',
     missedAfter: String(broadcast.missed_after_seconds),
+    variants: broadcast.variants.map(({ subject, flow_version: version, share }) => ({
+      content: subject !== null ? 'subject' : version !== null ? 'version' : 'flow',
+      subject: subject ?? '',
+      version: version === null ? null : String(version),
+      share,
+    })),
+    testPercent: broadcast.test_percent,
+    winnerBy: broadcast.winner_by,
+    decideAfter: String(broadcast.decide_after_seconds),
   }
 }
 
@@ -82,6 +106,14 @@ export function changesOf(draft: Draft, broadcast: BroadcastDetail, variables: r
     },
     messages_per_hour: draft.ratePerHour === '' ? null : draft.ratePerHour,
     missed_after_seconds: Number(draft.missedAfter),
+    variants: draft.variants.map(({ content, subject, version, share }) => ({
+      subject: content === 'subject' ? subject : null,
+      flow_version: content === 'version' ? Number(version) : null,
+      share: Number(share),
+    })),
+    test_percent: Number(draft.testPercent),
+    winner_by: draft.winnerBy,
+    decide_after_seconds: Number(draft.decideAfter),
   }
 }
 

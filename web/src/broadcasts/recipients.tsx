@@ -1,8 +1,10 @@
 import { Anchor, Button, Select } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
+import { keys } from '../api/keys.ts'
 import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -43,10 +45,24 @@ const columns: Column<BroadcastRecipient>[] = [
   },
 ]
 
+/** Recipients outside the sample get the winner, once it is chosen. */
+function columnsOf({ variants, winner }: BroadcastDetail): Column<BroadcastRecipient>[] {
+  if (variants.length === 0) return columns
+  const [contact, ...others] = columns as [Column<BroadcastRecipient>, ...Column<BroadcastRecipient>[]]
+  return [contact, { header: 'Variant', cell: ({ variant }) => variant ?? winner ?? 'Not chosen yet' }, ...others]
+}
+
 export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
   const { filter, set } = useFilters('recipients')
   const status = filter.recipients as RecipientStatus | ''
-  const recipients = useRecipients(broadcast.id, { status }, isActive(broadcast))
+  const active = isActive(broadcast)
+  const recipients = useRecipients(broadcast.id, { status }, active)
+  const queries = useQueryClient()
+  // The list is not polled when the broadcast has ended, so it is fetched a last time then.
+  useEffect(() => {
+    if (!active) return
+    return () => void queries.invalidateQueries({ queryKey: keys.broadcastRecipients(broadcast.id, { status }) })
+  }, [active, queries, broadcast.id, status])
   const options = Object.entries(recipientLooks).map(([value, { label }]) => ({
     value,
     label: `${label} (${count(broadcast.counts[value as RecipientStatus])})`,
@@ -73,7 +89,12 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
         empty={<Empty title="No recipients">{status ? 'No recipient has this status.' : ''}</Empty>}
       >
         {(list) => (
-          <DataTable label="Recipients" columns={columns} rows={list} rowKey={({ contact_id }) => contact_id} />
+          <DataTable
+            label="Recipients"
+            columns={columnsOf(broadcast)}
+            rows={list}
+            rowKey={({ contact_id }) => contact_id}
+          />
         )}
       </Load>
       <More pages={recipients} />

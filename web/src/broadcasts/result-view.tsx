@@ -17,6 +17,7 @@ import { Links } from './links.tsx'
 import { localTimeText } from './local-time.ts'
 import { BroadcastProgress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
+import { Variants } from './variants.tsx'
 
 /** Everything about a broadcast that is no longer a draft. */
 export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
@@ -24,6 +25,7 @@ export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
     <>
       <BroadcastProgress broadcast={broadcast} />
       {broadcast.recipients !== null && <Funnel broadcast={broadcast} />}
+      {broadcast.recipients !== null && broadcast.variants.length > 0 && <Variants broadcast={broadcast} />}
       <Facts facts={factsOf(broadcast)} />
       {broadcast.recipients !== null && (
         <>

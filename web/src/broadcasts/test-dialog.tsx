@@ -11,10 +11,18 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { testBroadcast } from './broadcasts.api.ts'
+import { variantKeys } from './draft.ts'
 
-type Props = { opened: boolean; onClose: () => void; broadcastId: string; ensureSaved: () => Promise<void> }
+type Props = {
+  opened: boolean
+  onClose: () => void
+  broadcastId: string
+  /** The number of variants; each is sent. */
+  variants: number
+  ensureSaved: () => Promise<void>
+}
 
-export function TestDialog({ opened, onClose, broadcastId, ensureSaved }: Props) {
+export function TestDialog({ opened, onClose, broadcastId, variants, ensureSaved }: Props) {
   const me = useMe()
   const invalidate = useInvalidate()
   const [typed, setTyped] = useState<string>()
@@ -22,7 +30,9 @@ export function TestDialog({ opened, onClose, broadcastId, ensureSaved }: Props)
   const send = useMutation({
     mutationFn: async () => {
       await ensureSaved()
-      return testBroadcast(broadcastId, to.trim())
+      const first = await testBroadcast(broadcastId, to.trim())
+      for (const key of variantKeys.slice(1, variants)) await testBroadcast(broadcastId, to.trim(), key)
+      return first
     },
     onSuccess: () => invalidate(keys.messages, keys.inbox),
   })
@@ -50,7 +60,7 @@ export function TestDialog({ opened, onClose, broadcastId, ensureSaved }: Props)
             error={fieldProblem(send.error, 'to')}
           />
           <Text size="xs" c="dimmed">
-            Uses the values of this broadcast. The address becomes a contact if it is none.
+            Uses the values of this broadcast.{variants > 0 && ` Sends one email per variant.`}
           </Text>
           <ErrorLine>{formProblem(send.error, ['to'])}</ErrorLine>
           {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}

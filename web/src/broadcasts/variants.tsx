@@ -1,0 +1,104 @@
+import { Button, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { BroadcastDetail } from '../api/types.ts'
+import { useMe } from '../session/session.api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { count, share } from '../ui/numbers.ts'
+import { Section } from '../ui/section.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
+import { DayAndClock } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
+import { broadcastQuery, chooseVariant } from './broadcasts.api.ts'
+
+type Variant = BroadcastDetail['variants'][number]
+
+const contentOf = ({ subject, flow_version: version }: Variant) =>
+  subject ?? (version === null ? 'The flow as it is' : `Version ${version} of the flow`)
+
+const rate = (part: number, { sent }: Variant) => (
+  <span className="number">
+    {count(part)}{' '}
+    <Text span size="sm" c="dimmed">
+      {share(part, sent)}
+    </Text>
+  </span>
+)
+
+/** Compares the variants of an A/B test, and chooses the winner. */
+export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
+  const me = useMe()
+  const queries = useQueryClient()
+  const invalidate = useInvalidate()
+  const [choosing, setChoosing] = useState<Variant>()
+  const { id, status, winner, test_percent: percent, counts } = broadcast
+  const isOpen = percent < 100 && winner === null && (status === 'sending' || status === 'paused') && counts.pending > 0
+  const canChoose = isOpen && (me.data?.user.can_start_broadcasts ?? false)
+  const columns: Column<Variant>[] = [
+    {
+      header: 'Variant',
+      phone: 'title',
+      minWidth: '220px',
+      cell: (variant) => (
+        <span className="break">
+          <strong>{variant.key}</strong> {contentOf(variant)}{' '}
+          {variant.winner && <StatusBadge tone="good">Winner</StatusBadge>}
+        </span>
+      ),
+    },
+    { header: 'Sent', align: 'right', cell: (variant) => <span className="number">{count(variant.sent)}</span> },
+    { header: 'Opened', align: 'right', cell: (variant) => rate(variant.opened, variant) },
+    { header: 'Clicked', align: 'right', cell: (variant) => rate(variant.clicked, variant) },
+    { header: 'Unsubscribed', align: 'right', cell: (variant) => rate(variant.unsubscribed, variant) },
+    ...(canChoose ? [chooseColumn(setChoosing)] : []),
+  ]
+  return (
+    <Section title="Variants" description={<Explanation broadcast={broadcast} isOpen={isOpen} />}>
+      <DataTable label="Variants" columns={columns} rows={broadcast.variants} rowKey={({ key }) => key} />
+      <Confirm
+        opened={choosing !== undefined}
+        onClose={() => setChoosing(undefined)}
+        title={`Send variant ${choosing?.key ?? ''} to the others?`}
+        action="Send to the others"
+        run={async () => {
+          if (!choosing) return
+          await chooseVariant(id, choosing.key)
+          toast(`Variant ${choosing.key} is sent to the others.`)
+          await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey })
+          await invalidate(keys.broadcastLists)
+        }}
+      >
+        The recipients outside the sample get <strong>{choosing && contentOf(choosing)}</strong>. This can’t be undone.
+      </Confirm>
+    </Section>
+  )
+}
+
+const chooseColumn = (choose: (variant: Variant) => void): Column<Variant> => ({
+  header: 'Choose',
+  align: 'right',
+  phone: 'bare',
+  cell: (variant) => (
+    <Button size="compact-sm" variant="default" onClick={() => choose(variant)}>
+      {`Choose variant ${variant.key}`}
+    </Button>
+  ),
+})
+
+function Explanation({ broadcast, isOpen }: { broadcast: BroadcastDetail; isOpen: boolean }) {
+  const { test_percent: percent, winner, winner_by: by, decides_at: at } = broadcast
+  if (percent === 100) return 'Everybody got one of them.'
+  const sample = `Results of the sample, ${percent}% of the recipients.`
+  if (winner !== null) return `${sample} The others get variant ${winner}.`
+  if (!isOpen) return sample
+  if (by === 'manual') return `${sample} The others wait until you choose a variant.`
+  const reaction = by === 'opens' ? 'opens' : 'clicks'
+  if (at === null) return `${sample} It is being sent; the others get the variant with the most ${reaction}.`
+  return (
+    <>
+      {sample} The others get the variant with the most {reaction}, which is chosen <DayAndClock at={at} />.
+    </>
+  )
+}
