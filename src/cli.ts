@@ -47,6 +47,12 @@ const commands: Record<string, Command> = {
     about: 'Run pending migrations and exit.',
     run: async () => (await import('./commands/migrate.ts')).migrateDatabase(),
   },
+  distribute: {
+    usage: 'distribute [--yes]',
+    about: 'Distribute the tables by organization over the nodes of a Citus cluster.',
+    switches: { yes: 'Distribute the tables. Without it, only print which tables would be.' },
+    run: async (flags) => (await import('./commands/distribute.ts')).distributeTables(flags),
+  },
   config: {
     usage: 'config',
     about: 'Print every setting with its value and meaning.',

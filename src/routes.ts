@@ -30,7 +30,7 @@ import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
 import { linkNextPage } from './http/paging.ts'
-import { findProblems, measureDisk } from './http/readiness.ts'
+import { findProblems, findWarnings, measureDisk } from './http/readiness.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import type { Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
@@ -74,7 +74,9 @@ export async function registerOperatorRoutes(
   measureDisk(metrics, directories)
   registerMetrics(server, metrics)
   const readiness = { db, directories, freeMibMin: config.DISK_FREE_MIN_MB }
-  await server.register(healthRoutes({ findProblems: () => findProblems(readiness) }))
+  await server.register(
+    healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: () => findWarnings(db) }),
+  )
 }
 
 /** The embedded database may be on another disk than DATA_DIR, to which it is linked then. */

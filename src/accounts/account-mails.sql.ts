@@ -41,8 +41,8 @@ export async function claimAccountMails(
 /** Whether there are due emails, or password resets whose emails have not been written yet. */
 export async function hasAccountMailWork(db: Reader): Promise<boolean> {
   const [row] = await db<{ any: boolean }>`
-    select exists (select from account_mails where next_try_at <= now() and expires_at > now())
-      or exists (select from password_reset_requests) as any`
+    select exists (select 1 from account_mails where next_try_at <= now() and expires_at > now())
+      or exists (select 1 from password_reset_requests) as any`
   return row!.any
 }
 

@@ -34,7 +34,8 @@ export async function insertOrganization(
 ): Promise<void> {
   await tx`
     insert into organizations (id, name, self_registered, is_operator)
-    values (${id}, ${name}, ${selfRegistered}, not exists (select from organizations where deleted_at is null))`
+    select ${id}::uuid, ${name}, ${selfRegistered}::boolean,
+      not exists (select from organizations where deleted_at is null)`
 }
 
 /** Returns undefined if the email address already has an account. */

@@ -18,7 +18,9 @@ export type ApiKey = {
   createdByEmail: string | null
 }
 
-const columns = sql`id, organization_id, name, hint, scopes, public_only, created_at, last_used_at, created_by,
+const ownColumns = sql`id, organization_id, name, hint, scopes, public_only, created_at, last_used_at, created_by`
+
+const columns = sql`${ownColumns},
   (select email from users where users.id = api_keys.created_by and users.organization_id = api_keys.organization_id)
     as created_by_email`
 
@@ -30,16 +32,16 @@ export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'createdBy' | 
 /**
  * Returns undefined if the creator is no longer a member. The row lock serializes this with the removal of the member.
  */
-export async function insertApiKey(db: Writer, key: NewApiKey): Promise<ApiKey | undefined> {
-  const [row] = await db.run<ApiKey>(sql`
-    with creator as (
-      select id from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share)
+export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
+  const [creator] = await tx<{ email: string }>`
+    select email from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share`
+  if (!creator) return undefined
+  const [row] = await tx<Omit<ApiKey, 'createdByEmail'>>`
     insert into api_keys (id, organization_id, name, key_hash, hint, scopes, public_only, created_by)
-    select ${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[],
-      ${key.publicOnly}, creator.id
-    from creator
-    returning ${columns}`)
-  return row
+    values (${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[],
+      ${key.publicOnly}, ${key.createdBy})
+    returning ${ownColumns}`
+  return { ...row!, createdByEmail: creator.email }
 }
 
 export async function selectApiKeys(db: Reader, organizationId: OrganizationId): Promise<ApiKey[]> {

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
@@ -33,16 +33,18 @@ export async function createApiKey(
 
   const random = Array.from({ length: keyLength }, () => keyCharacters[randomInt(keyCharacters.length)])
   const key = `wxk_${random.join('')}`
-  const record = await insertApiKey(db.statement, {
-    id: newId('key'),
-    organizationId,
-    name,
-    keyHash: Buffer.from(hashKey(key), 'hex'),
-    hint: key.slice(0, hintLength),
-    scopes: [...new Set(input.scopes ?? publicScopes)],
-    publicOnly: input.scopes === undefined,
-    createdBy,
-  })
+  const insert = (tx: Tx) =>
+    insertApiKey(tx, {
+      id: newId('key'),
+      organizationId,
+      name,
+      keyHash: Buffer.from(hashKey(key), 'hex'),
+      hint: key.slice(0, hintLength),
+      scopes: [...new Set(input.scopes ?? publicScopes)],
+      publicOnly: input.scopes === undefined,
+      createdBy,
+    })
+  const record = await db.begin(insert)
   if (!record) throw new Refusal('unauthorized', 'You are no longer a member of this organization.')
   return { record, key }
 }

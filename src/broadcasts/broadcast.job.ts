@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
+import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -7,7 +8,7 @@ import type { BroadcastParts } from '../messages/send.job.ts'
 import type { Hints } from '../queue/hints.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { windowAt } from '../values/zoned-time.ts'
@@ -71,7 +72,7 @@ export type BroadcastJob = {
 
 /** Runs broadcasts: freezes their recipients, sends their parts, and determines the result. */
 export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
-  const results = new Batcher<RecipientResult, void>({
+  const options: BatcherOptions<RecipientResult, void> = {
     name: 'settle broadcasts',
     itemsMax: settleBatchMax,
     waitingMax: settleWaitingMax,
@@ -82,7 +83,8 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       if (fannedOut) parts.hints.notify('webhook.deliver')
       return batch.map(() => ({ ok: true, value: undefined }))
     },
-  })
+  }
+  const results = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
   const sender: Sender = { ...parts, results, slots, turns: new Map(), isStopping: false }
   parts.hints.on(broadcastKind, (id) => {
@@ -115,7 +117,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
 type RunningTurn = { turn: Turn; look: () => Promise<void> }
 
 type Sender = BroadcastJobParts & {
-  results: Batcher<RecipientResult, void>
+  results: ItemBatcher<RecipientResult, void>
   slots: Slots
   turns: Map<BroadcastId, Set<RunningTurn>>
   isStopping: boolean

@@ -5,7 +5,7 @@ import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
 import { suppressionReason } from '../messages/draft.ts'
-import type { Batcher } from '../runtime/batcher.ts'
+import type { ItemBatcher } from '../db/per-organization.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, leastId, type MessageId } from '../values/ids.ts'
@@ -24,7 +24,7 @@ const aheadMax = 2 * chunkMax
 /** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
 const deferralsMax = 20
 
-export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: Batcher<RecipientResult, void> }
+export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: ItemBatcher<RecipientResult, void> }
 
 export type TurnInput = {
   broadcast: Broadcast

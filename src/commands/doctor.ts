@@ -3,7 +3,10 @@ import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { openRelay } from '@waxwing/smtp-client'
 import { type Config, readConfig, readEnvironment, readUnknownSettings } from '../config/config.ts'
 import { missingPrivilege } from '../db/connect-faults.ts'
+import { checkNodes } from '../db/cluster-nodes.ts'
 import type { Db } from '../db/db.ts'
+import { findDistributedTables, hasCitus } from '../db/distribute.ts'
+import { readDistributionPlan } from '../db/distribution-plan.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { checkReplica } from '../db/replica-check.ts'
 import { isPooled } from '../db/session.ts'
@@ -98,6 +101,7 @@ async function* database(config: Config): AsyncGenerator<Finding> {
         : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
     }
     yield* pooler(config, opened.db)
+    yield* cluster(opened.db)
     if (opened.replica) yield await replica(config, opened.db, opened.replica)
   } finally {
     await opened.close()
@@ -120,6 +124,22 @@ async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): Asyn
         ok: false,
         says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
       }
+}
+
+/** The nodes of a distributed database. */
+async function* cluster(db: Db): AsyncGenerator<Finding> {
+  if (!(await hasCitus(db))) return
+  const done = await findDistributedTables(db)
+  if (done.size === 0) return
+  const nodes = await checkNodes(db)
+  const down = nodes.filter(({ isUp }) => !isUp)
+  for (const { name } of down)
+    yield { what: 'Cluster', ok: false, says: `the node ${name} is down: its organizations cannot be served` }
+  if (down.length === 0) yield { what: 'Cluster', ok: true, says: `${nodes.length} nodes respond` }
+  const { tables } = await readDistributionPlan(db)
+  const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
+  if (left.length > 0)
+    yield { what: 'Cluster', ok: false, says: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
 }
 
 async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db, replica: Db): Promise<Finding> {

@@ -30,9 +30,12 @@ export function insertHistory(
 ): void {
   tx.send`
     insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, ip, details)
-    values (${organizationId}, ${contactId}, coalesce(${at ?? null}::timestamptz, now()), ${eventId ?? newId('evt')}, ${type},
-      ${actor.type}, ${actor.id}, ${keptIp(organizationId, actor)},
-      ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb)`
+    select ${organizationId}::uuid, ${contactId}::uuid, coalesce(${at ?? null}::timestamptz, now()),
+      ${eventId ?? newId('evt')}::uuid, ${type}::text, ${actor.type}::text, ${actor.id}::uuid,
+      case when keep_addresses then ${actor.ip ?? null}::text end,
+      ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb
+    from organizations
+    where id = ${organizationId}`
   tx.send`
     delete from contact_history
     where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (

@@ -76,7 +76,7 @@ async function isIndexValid(client: pg.Client, name: string): Promise<boolean | 
 }
 
 /** Statements end with a semicolon at the end of a line. */
-function splitStatements(text: string): string[] {
+export function splitStatements(text: string): string[] {
   return text
     .replaceAll(/^\s*--.*$/gm, '')
     .split(/;\s*$/m)

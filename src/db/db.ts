@@ -11,6 +11,8 @@ import { begin, single } from './transaction.ts'
  * they are.
  */
 export interface Reader {
+  /** True if the tables are distributed over several nodes (`waxwing distribute`). */
+  readonly isDistributed?: boolean
   <Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
   run<Row = never>(query: Sql): Promise<Row[]>
 }
@@ -56,6 +58,8 @@ export interface Db extends Reader {
    */
   openSession(): Promise<Session>
   readonly pool: pg.Pool
+  /** Set once, before the database is used (`migrate`). */
+  isDistributed: boolean
   /** The same database without a connection pooler, if it has an address of its own. For migrations. */
   readonly directDb: Db | undefined
   close(): Promise<void>
@@ -125,12 +129,13 @@ export function openDb(options: DbOptions): Db {
   ) as Writer
   const directDb = direct && openDb({ ...options, connection: direct, direct: undefined })
   const directSettings = settingsOf(direct ?? connection)
-  return Object.assign(onPool, {
+  const db: Db = Object.assign(onPool, {
+    isDistributed: false,
     statement: onPool,
     pool,
     directDb,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) =>
-      begin(pool, work, { statementTimeoutMs, ...options }),
+      begin(pool, work, { statementTimeoutMs, ...options }, db.isDistributed),
     listen: (channel: string, heard: (payload: string) => void) => listen(directSettings, channel, heard),
     openSession: async () => {
       const client = await connectSession(directSettings)
@@ -140,6 +145,7 @@ export function openDb(options: DbOptions): Db {
       await Promise.all([pool.end(), directDb?.close()])
     },
   })
+  return db
 }
 
 /** pg uses either the options in the URL or ours, so those in the URL are moved in front of ours. */

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packageRoot } from '../config/package-root.ts'
 import { SetupFault } from '../values/errors.ts'
-import { runConcurrently } from './concurrent-migration.ts'
+import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
+import { detectDistribution, distribute, findDistributedTables, runSequentially } from './distribute.ts'
+import { readDistributionPlan } from './distribution-plan.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
@@ -27,7 +29,7 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
 /**
  * Runs pending migrations, each in its own transaction, and returns their names. A migration marked `no transaction`
  * runs statement by statement instead and can be repeated. An advisory lock serializes processes that start at the same
- * time. Throws `SetupFault` if the schema is newer than this code, and an `Error` if two migrations have the same number.
+ * time. Also detects whether the tables are distributed, and distributes those that a migration has added. Throws `SetupFault` if the schema is newer than this code, and an `Error` if two migrations have the same number.
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   checkNumbers(migrations)
@@ -36,6 +38,8 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   for (const migration of migrations) {
     while (!(await runExclusively(direct, migration, migrations, done))) await sleep(lockPollMs)
   }
+  await detectDistribution(db)
+  if (db.isDistributed && done.length > 0) await distribute(direct, await readDistributionPlan(direct))
   return done
 }
 
@@ -54,11 +58,17 @@ function runExclusively(db: Db, migration: Migration, migrations: Migration[], d
       // This transaction only holds the lock while another connection works, however long that takes.
       await tx.script('set local idle_in_transaction_session_timeout = 0')
       await runConcurrently(db, migration.text)
-    } else await tx.script(migration.text)
+    } else await runMigration(tx, migration.text)
     await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
     done.push(migration.name)
     return true
   }, unlimited)
+}
+
+/** A distributed database accepts only single statements that change tables. */
+async function runMigration(tx: Tx, text: string): Promise<void> {
+  if ((await findDistributedTables(tx)).size > 0) await runSequentially(tx, splitStatements(text))
+  else await tx.script(text)
 }
 
 async function readApplied(tx: Tx): Promise<{ number: number }[]> {

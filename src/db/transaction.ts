@@ -14,11 +14,12 @@ export async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
   { unlimited = false, statementTimeoutMs }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
+  isDistributed: boolean,
 ): Promise<Result> {
   const section = currentSection()
   return onConnection(pool, async (client, lose) => {
     let ended: Promise<unknown> | undefined
-    const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
+    const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined, isDistributed)
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
@@ -81,7 +82,7 @@ async function onConnection<Result>(
 
 type SendingTx = Tx & { sent: Promise<unknown>[] }
 
-function transaction(client: pg.PoolClient, answerWithinMs: number | undefined): SendingTx {
+function transaction(client: pg.PoolClient, answerWithinMs: number | undefined, isDistributed: boolean): SendingTx {
   const sent: Promise<unknown>[] = []
   const onClient = reader(client, answerWithinMs, () => gatherWrites(client))
   const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
@@ -89,7 +90,7 @@ function transaction(client: pg.PoolClient, answerWithinMs: number | undefined):
     sending.catch(() => {})
     sent.push(sending)
   }
-  return Object.assign(onClient, { send, sent }) as SendingTx
+  return Object.assign(onClient, { send, sent, isDistributed }) as SendingTx
 }
 
 /** After a failed statement the following ones fail as well, with an error that says only that. */

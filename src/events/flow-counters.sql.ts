@@ -1,10 +1,14 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.ts'
 
 /** How many values of each kind are counted individually for a flow on a UTC day. */
 export const valuesMax: Record<DimensionKind, number> = { domain: 50, link: 50, reason: 50, version: 20 }
+
+/** The same for `known.kind`, without parameters: a distributed database accepts none in `on conflict`. */
+const valuesMaxOfKind = sql`case when known.kind = 'version' then 20 else 50 end`
 
 /** The domain that an address belongs to; null for the empty address of an erased contact. */
 export const domainOf = (email: Sql): Sql => sql`nullif(lower(substring(${email} from '[^@]*$')), '')`
@@ -17,13 +21,14 @@ export async function findCountedMessages(
   const keys = new Map<MessageId, OrganizationId>()
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
+  const onNode = onOneNode(db, events, sql`messages.organization_id`)
   const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
     select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain
     from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
     cross join lateral (
       select id, flow_version_id, email from messages
-      where messages.organization_id = key.organization_id and messages.id = key.id offset 0
+      where messages.organization_id = key.organization_id and messages.id = key.id ${onNode} offset 0
     ) as message`
   return new Map(
     rows.map(({ id, versionId, domain }) => {
@@ -55,7 +60,8 @@ export async function selectCountedValues(
   return db<CountedValues>`
     select organization_id, flow_id, kind, day::text, counted
     from unnest(${keysOf(keys)}) as key (organization_id, flow_id, kind, day)
-    join flow_counter_values using (organization_id, flow_id, kind, day)`
+    join flow_counter_values using (organization_id, flow_id, kind, day)
+    where true ${onOneNode(db, keys, sql`flow_counter_values.organization_id`)}`
 }
 
 /** Adds values while there is room, and returns all values that are counted. The rows must be in key order. */
@@ -69,7 +75,7 @@ export async function addCountedValues(tx: Tx, rows: readonly CountedValues[]): 
     set counted = known.counted || array(
       select value from unnest(excluded.counted) as value
       where value <> all (known.counted)
-      limit greatest(0, (${JSON.stringify(valuesMax)}::jsonb ->> known.kind)::int - cardinality(known.counted)))
+      limit greatest(0, ${valuesMaxOfKind} - cardinality(known.counted)))
     returning organization_id, flow_id, kind, day::text, counted`
 }
 

@@ -27,12 +27,16 @@ export async function selectPartitionNames(db: Reader): Promise<string[]> {
  * locked. Attaching, unlike `create table … partition of`, does not block writes to other partitions.
  */
 export async function createPartition(tx: Tx, { name, fromId, untilId }: Partition): Promise<void> {
-  await tx.script(`
-    lock table events_default in access exclusive mode;
-    create table ${name} (like events including all);
-    with moved as (delete from events_default where id >= '${fromId}' and id < '${untilId}' returning *)
-      insert into ${name} select * from moved;
-    alter table events attach partition ${name} for values from ('${fromId}') to ('${untilId}')`)
+  const isMoved = `id >= '${fromId}' and id < '${untilId}'`
+  await runEach(tx, [
+    'lock table events_default in access exclusive mode',
+    `create temporary table moved on commit drop as select * from events_default where ${isMoved}`,
+    `delete from events_default where ${isMoved}`,
+    `create table ${name} (like events including all)`,
+    `alter table events attach partition ${name} for values from ('${fromId}') to ('${untilId}')`,
+    'insert into events select * from moved',
+    'drop table moved',
+  ])
 }
 
 /**
@@ -41,13 +45,19 @@ export async function createPartition(tx: Tx, { name, fromId, untilId }: Partiti
  */
 export async function dropPartition(tx: Tx, name: string, keptSince: Date): Promise<void> {
   const since = keptSince.toISOString()
-  await tx.script(`
-    lock table only ${name} in share mode;
-    create temporary table late on commit drop as select * from ${name} where occurred_at >= '${since}';
-    alter table events detach partition ${name};
-    drop table ${name};
-    insert into events select * from late;
-    drop table late`)
+  await runEach(tx, [
+    `lock table only ${name} in share mode`,
+    `create temporary table late on commit drop as select * from ${name} where occurred_at >= '${since}'`,
+    `alter table events detach partition ${name}`,
+    `drop table ${name}`,
+    'insert into events select * from late',
+    'drop table late',
+  ])
+}
+
+/** One by one, because a distributed database accepts only single statements that change tables. */
+async function runEach(tx: Tx, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await tx.script(statement)
 }
 
 /** Deletes up to `limit` events before `keptSince` from the default partition. Returns whether there may be more. */

@@ -17,7 +17,11 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
       total bigint, uniques bigint, machine bigint
     ) on commit drop;
     create temporary table unknown_flow_days (organization_id uuid, flow_id uuid, kind text collate "C", day date)
-      on commit drop`)
+      on commit drop;
+    create temporary table stored_flow_values (like flow_counter_values including indexes) on commit drop`)
+  // Distributed tables cannot be joined to temporary ones in all ways that are needed here.
+  await tx`insert into stored_flow_values select * from flow_counter_values`
+  await tx.script('analyze stored_flow_values')
   await tx`
     insert into flow_changes
     select organization_id, flow_id, kind, value, event_name, date_bin('15 minutes', at, '2000-01-01Z'), sum(total),
@@ -73,7 +77,7 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
       group by 1, 2, 3, 4, 5
     ) as values_of_day
     where not exists (
-      select from flow_counter_values as stored
+      select from stored_flow_values as stored
       where stored.organization_id = values_of_day.organization_id and stored.flow_id = values_of_day.flow_id
         and stored.kind = values_of_day.kind and stored.day = values_of_day.day)
     group by 1, 2, 3, 4`
@@ -83,7 +87,7 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
       case when changes.value = any (stored.counted) or changes.value = any (added.counted) then changes.value else '' end,
       event_name, sum(total), sum(uniques), sum(machine)
     from flow_changes as changes
-    left join flow_counter_values as stored on stored.organization_id = changes.organization_id
+    left join stored_flow_values as stored on stored.organization_id = changes.organization_id
       and stored.flow_id = changes.flow_id and stored.kind = changes.kind
       and stored.day = (at at time zone 'UTC')::date
     left join expected_flow_values as added on added.organization_id = changes.organization_id

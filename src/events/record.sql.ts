@@ -1,4 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Link, linkOf } from './link.ts'
@@ -32,7 +34,8 @@ export async function findContactsOf(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.contactId)}::uuid[]
     ) as key (organization_id, id)
-    join contacts using (organization_id, id)`
+    join contacts using (organization_id, id)
+    where true ${onOneNode(db, keys, sql`contacts.organization_id`)}`
   return new Map(rows.map((row) => [row.id, row]))
 }
 

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
+import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Hints } from '../queue/hints.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { EventId, MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
@@ -150,12 +151,12 @@ const triesMax = 5
 export class EventRecorder {
   readonly #db: Db
   readonly #hints: Hints
-  readonly #batcher: Batcher<NewEvent, boolean>
+  readonly #batcher: ItemBatcher<NewEvent, boolean>
 
   constructor({ db, hints }: { db: Db; hints: Hints }) {
     this.#db = db
     this.#hints = hints
-    this.#batcher = new Batcher({
+    const options: BatcherOptions<NewEvent, boolean> = {
       name: 'record events',
       run: (events) => this.#run(events),
       itemsMax: batchMax,
@@ -164,7 +165,8 @@ export class EventRecorder {
       concurrency: 2,
       // An event with data that PostgreSQL rejects must not fail the other events of its batch.
       splitOn: isDataFault,
-    })
+    }
+    this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
   }
 
   /** Resolves to false if the event was recorded before. */

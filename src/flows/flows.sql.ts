@@ -1,5 +1,6 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 
@@ -61,14 +62,20 @@ export type NewVersion = Omit<Version, 'number' | 'kind' | 'createdAt'> & {
 /** `draftKind` is set for a draft of which test emails are sent: it has no number, because it is not published. */
 export async function insertVersion(tx: Tx, version: NewVersion, draftKind: FlowKind | null = null): Promise<void> {
   const { organizationId, flowId } = version
+  const number = draftKind === null ? await nextNumber(tx, organizationId, flowId) : null
   await tx`
     insert into flow_versions (organization_id, id, flow_id, kind, number, subject, source, html_format, html, text, derived_text,
       from_name, from_email, reply_to, variables, created_by)
     values (${organizationId}, ${version.id}, ${flowId},
-      ${draftKind}, case when ${draftKind === null} then (select coalesce(max(number), 0) + 1 from flow_versions
-        where organization_id = ${organizationId} and flow_id = ${flowId}) end,
-      ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
+      ${draftKind}, ${number}, ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
       ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${JSON.stringify(version.variables)}, ${version.createdBy})`
+}
+
+async function nextNumber(tx: Tx, organizationId: OrganizationId, flowId: FlowId): Promise<number> {
+  const [row] = await tx<{ number: number }>`
+    select coalesce(max(number), 0) + 1 as number from flow_versions
+    where organization_id = ${organizationId} and flow_id = ${flowId}`
+  return row!.number
 }
 
 export async function updateFlow(
@@ -110,7 +117,8 @@ export async function findVersions(
   return db.run<Version>(sql`
     select ${versionColumns}
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    join flow_versions versions using (organization_id, id)`)
+    join flow_versions versions using (organization_id, id)
+    where true ${onOneNode(db, keys, sql`versions.organization_id`)}`)
 }
 
 export type VersionSummary = Pick<Version, 'subject' | 'createdAt'> & { number: number; createdBy: string | null }

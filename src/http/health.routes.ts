@@ -14,9 +14,12 @@ const retrySeconds = 2
 
 export function healthRoutes({
   findProblems,
+  findWarnings,
 }: {
   /** Returns the reasons why the process is not ready. */
   findProblems: () => Promise<string[]>
+  /** Returns problems that do not concern all requests, so that the process stays in service. */
+  findWarnings: () => Promise<string[]>
 }): FastifyPluginAsyncTypebox {
   return async (server) => {
     // Does not check the database, because restarting the process would not fix it.
@@ -42,7 +45,7 @@ export function healthRoutes({
       { schema: { tags: ['Health'], summary: 'Check that the service is ready', response: answers(Type.String()) } },
       async () => {
         const problems = await findProblems()
-        if (problems.length === 0) return ok('ready', 'ready')
+        if (problems.length === 0) return ok('ready', ['ready', ...(await findWarnings())].join('. '))
         throw new Refusal('unavailable', problems.join(' '), { retryAfterSeconds: retrySeconds })
       },
     )

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import { checkNodes } from '../db/cluster-nodes.ts'
 import type { Db } from '../db/db.ts'
 import { isMigrated, isWritable } from '../db/migrate.ts'
 import { findFreeBytes } from '../runtime/disk.ts'
@@ -33,6 +34,17 @@ async function findDatabaseProblem(db: Db): Promise<string | undefined> {
   }
   const state = await within(answerWithinMs, check()).catch(() => undefined)
   return state === 'ready' ? undefined : (state ?? 'The database does not respond.')
+}
+
+/**
+ * Returns the nodes of a distributed database that are down. The process is ready nevertheless: it serves the organizations
+ * of the other nodes.
+ */
+export async function findWarnings(db: Db): Promise<string[]> {
+  if (!db.isDistributed) return []
+  const nodes = await within(answerWithinMs, checkNodes(db)).catch(() => undefined)
+  if (!nodes) return ['The nodes of the database could not be checked.']
+  return nodes.flatMap(({ name, isUp }) => (isUp ? [] : [`The database node ${name} is down.`]))
 }
 
 async function findDiskProblem(directory: string, freeMibMin: number): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
 import { and, sql } from '../db/sql.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -78,11 +79,12 @@ export type InboxRow = {
 }
 
 /** The message may have been erased with its contact since. */
-const isQueued = sql`exists (
+const isQueued = (db: Reader, rows: InboxRow[]) => sql`exists (
   select from messages
-  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
+  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued'
+    ${onOneNode(db, rows, sql`messages.organization_id`)})`
 
-export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued)
+export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued(db, rows))
 
 export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = sql`true`): Promise<void> {
   await db`

@@ -1,4 +1,6 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { enqueue } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
@@ -34,7 +36,7 @@ export async function findFlowStates(db: Reader, flows: readonly FlowKey[]): Pro
     select organization_id, id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
     join flows using (organization_id, id)
-    where deleted_at is null`
+    where deleted_at is null ${onOneNode(db, flows, sql`flows.organization_id`)}`
 }
 
 export type Recipient = {
@@ -104,13 +106,15 @@ const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAd
   select organization_id, email_key, id as contact_id, email, first_name, last_name, attributes, subscription
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     as key (organization_id, email_key)
-  join contacts using (organization_id, email_key)`
+  join contacts using (organization_id, email_key)
+  where true ${onOneNode(db, keys, sql`contacts.organization_id`)}`
 
 const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AddressKey & { reason: string }>`
   select organization_id, email_key, reason
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     as key (organization_id, email_key)
-  join suppressions using (organization_id, email_key)`
+  join suppressions using (organization_id, email_key)
+  where true ${onOneNode(db, keys, sql`suppressions.organization_id`)}`
 
 export type NewMessage = {
   organizationId: OrganizationId
@@ -157,7 +161,7 @@ export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Pr
   })
   const queuedAt = flows.values().next().value?.now ?? new Date()
   const withContact = await insertContacts(tx, live)
-  const written = await insertKeys(tx, withContact, queuedAt)
+  const written = await insertKeys(tx, withContact)
   if (written.length > 0) insertWithJobs(tx, written)
   return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
 }
@@ -203,10 +207,8 @@ async function insertContacts(tx: Tx, messages: readonly NewMessage[]): Promise<
   return messages.filter(({ newContact, contactId }) => !newContact || created.has(contactId))
 }
 
-const keysHeldForMs = 24 * 60 * 60 * 1000
-
-/** Reserves idempotency keys and returns the messages without a key or whose key was free. */
-async function insertKeys(tx: Tx, messages: readonly NewMessage[], now: Date): Promise<readonly NewMessage[]> {
+/** Reserves idempotency keys for 24 hours and returns the messages without a key or whose key was free. */
+async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
   const keyed = messages
     .filter(({ idempotencyKey }) => idempotencyKey !== null)
     .sort((a, b) => (`${a.organizationId} ${a.idempotencyKey}` < `${b.organizationId} ${b.idempotencyKey}` ? -1 : 1))
@@ -224,7 +226,7 @@ async function insertKeys(tx: Tx, messages: readonly NewMessage[], now: Date): P
     on conflict (organization_id, key) do update
     set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer,
       created_at = excluded.created_at
-    where idempotency_keys.created_at < ${new Date(+now - keysHeldForMs)}
+    where excluded.created_at - idempotency_keys.created_at > interval '24 hours'
     returning message_id`
   const held = new Set(rows.map(({ messageId }) => messageId))
   return messages.filter(({ idempotencyKey, id }) => idempotencyKey === null || held.has(id))
@@ -284,7 +286,8 @@ export async function findHeldKeys(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
     join idempotency_keys held using (organization_id, key)
     join messages on messages.organization_id = held.organization_id and messages.id = held.message_id
-    where held.created_at >= now() - interval '24 hours'`
+    where held.created_at >= now() - interval '24 hours'
+      ${onOneNode(db, keys, sql`held.organization_id`, sql`messages.organization_id`)}`
 }
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */

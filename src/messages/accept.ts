@@ -1,4 +1,5 @@
 import { type Db, isDataFault } from '../db/db.ts'
+import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
@@ -7,7 +8,7 @@ import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { Hints } from '../queue/hints.ts'
-import { Batcher, type Settled } from '../runtime/batcher.ts'
+import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, OrganizationId } from '../values/ids.ts'
@@ -78,7 +79,7 @@ export class Acceptor {
   readonly #hints: Hints
   readonly #senders: SenderPolicy
   readonly #quota: NewOrganizationQuota | undefined
-  readonly #batcher: Batcher<SendRequest, Accepted>
+  readonly #batcher: ItemBatcher<SendRequest, Accepted>
 
   constructor({ db, templates, runner, hints, senders, quota }: AcceptorParts) {
     this.#db = db
@@ -87,7 +88,7 @@ export class Acceptor {
     this.#hints = hints
     this.#senders = senders
     this.#quota = quota
-    this.#batcher = new Batcher({
+    const options: BatcherOptions<SendRequest, Accepted> = {
       name: 'accept messages',
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
@@ -96,7 +97,8 @@ export class Acceptor {
       concurrency: 2,
       // Data that PostgreSQL rejects must not fail the other requests of its batch.
       splitOn: isDataFault,
-    })
+    }
+    this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
   }
 
   async accept(request: SendRequest): Promise<Accepted> {

@@ -1,4 +1,6 @@
 import type { Reader } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import { leastId, type OrganizationId } from '../values/ids.ts'
 
 export type NewOrganization = { id: OrganizationId; used: number }
@@ -17,6 +19,11 @@ export async function findNewOrganizations(
         select count(*) from (
           select from messages
           where messages.organization_id = organizations.id and messages.id >= ${leastId('msg', since.getTime())}
+            ${onOneNode(
+              db,
+              ids.map((organizationId) => ({ organizationId })),
+              sql`messages.organization_id`,
+            )}
           limit ${countMax}
         ) as accepted
       ) as used

@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -6,7 +7,7 @@ import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { BatcherOptions } from '../runtime/batcher.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
@@ -46,7 +47,7 @@ const settleTries = 5
  * commit sends it again, with the same Message-ID. The outcome is committed together with its job and its event.
  */
 export function sendJob(parts: SendParts): WorkerSpec<Work> {
-  const results = new Batcher<MessageChange, void>({
+  const options: BatcherOptions<MessageChange, void> = {
     name: 'settle sends',
     itemsMax: settleBatchMax,
     waitingMax: settleWaitingMax,
@@ -55,7 +56,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       await settle(parts, batch)
       return batch.map(() => ({ ok: true, value: undefined }))
     },
-  })
+  }
+  const results = createBatcher(parts.db, options, ({ claim }) => claim.organizationId)
 
   return {
     kind: 'message.send',

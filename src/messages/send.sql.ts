@@ -1,4 +1,6 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
@@ -43,16 +45,21 @@ export async function findMessagesToSend(
       contacts.email as contact_email, contacts.first_name as contact_first_name,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
-          and reason <> 'unsubscribe'
+          and reason <> 'unsubscribe' ${onOneNode(db, keys, sql`suppressions.organization_id`)}
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
-      select * from messages where organization_id = key.organization_id and messages.id = key.id offset 0
+      select * from messages
+      where organization_id = key.organization_id and messages.id = key.id ${onOneNode(db, keys, sql`organization_id`)}
+      offset 0
     ) as messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
+      ${onOneNode(db, keys, sql`flows.organization_id`)}
     left join lateral (
-      select * from contacts where organization_id = messages.organization_id and id = messages.contact_id offset 0
+      select * from contacts
+      where organization_id = messages.organization_id and id = messages.contact_id ${onOneNode(db, keys, sql`organization_id`)}
+      offset 0
     ) as contacts on true
     where messages.status = 'queued'`
 }
@@ -110,7 +117,7 @@ async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promis
   const rows = await tx<{ id: MessageId }>`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
-      sent_at = case change.status when 'sent' then now() end, sending = false
+      sent_at = case when change.status = 'sent' then now end, sending = false
     from unnest(
       ${changes.map(({ claim }) => claim.organizationId)}::uuid[],
       ${changes.map(({ claim }) => claim.id)}::uuid[],
@@ -118,8 +125,13 @@ async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promis
       ${changes.map(({ outcome }) => outcome.reason)}::text[],
       ${changes.map(({ outcome }) => outcome.relayReply)}::text[],
       ${changes.map(({ outcome }) => outcome.queueId)}::text[]
-    ) as change (organization_id, id, status, reason, relay_reply, queue_id)
+    ) as change (organization_id, id, status, reason, relay_reply, queue_id), now() as now
     where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
+      ${onOneNode(
+        tx,
+        changes.map(({ claim }) => claim),
+        sql`messages.organization_id`,
+      )}
     returning messages.id`
   return new Set(rows.map(({ id }) => id))
 }

@@ -29,8 +29,8 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids:
   await tx`
     update messages
     set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
-      status = case status when 'queued' then 'suppressed' else status end,
-      reason = case status when 'queued' then 'the contact was erased' else reason end
+      status = case when status = 'queued' then 'suppressed' else status end,
+      reason = case when status = 'queued' then 'the contact was erased' else reason end
     where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
   await tx`
     delete from inbox using messages

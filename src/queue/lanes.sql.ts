@@ -1,22 +1,31 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { JobKind } from './queue.ts'
 
 export type LaneKey = { organizationId: OrganizationId; lane: string }
 
+type ClaimOptions = {
+  token: string
+  leaseMs: number
+  limit: number
+  /** Claims only lanes of this organization. */
+  organizationId?: OrganizationId
+}
+
 /** Claims due lanes that no worker holds. Rows locked by another worker are skipped. */
 export async function claimLanes(
   db: Writer,
   kind: JobKind,
-  token: string,
-  leaseMs: number,
-  limit: number,
+  { token, leaseMs, limit, organizationId }: ClaimOptions,
 ): Promise<LaneKey[]> {
+  const isOwn = organizationId === undefined ? sql`` : sql`and lanes.organization_id = ${organizationId}`
   return db<LaneKey>`
     with due as materialized (
       select organization_id, kind, lane
       from lanes
-      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now()
+      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn}
       order by next_due_at
       limit ${limit}
       for update skip locked
@@ -24,14 +33,36 @@ export async function claimLanes(
     update lanes
     set token = ${token}, leased_until = now() + ${leaseMs} * interval '1 ms'
     from due
-    where lanes.organization_id = due.organization_id and lanes.kind = due.kind and lanes.lane = due.lane
+    where lanes.organization_id = due.organization_id and lanes.kind = due.kind and lanes.lane = due.lane ${isOwn}
     returning lanes.organization_id, lanes.lane`
+}
+
+/** Returns the organizations that have due lanes which no worker holds, those that have waited longest first. */
+export async function findDueOrganizations(
+  db: Reader,
+  kind: JobKind,
+  limit: number,
+  among?: readonly OrganizationId[],
+): Promise<{ organizationId: OrganizationId }[]> {
+  const isAmong = among === undefined ? sql`` : sql`and organization_id = any (${among}::uuid[])`
+  return db<{ organizationId: OrganizationId }>`
+    select organization_id
+    from lanes
+    where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isAmong}
+    group by organization_id
+    order by min(next_due_at)
+    limit ${limit}`
 }
 
 export type LaneHold = LaneKey & { token: string }
 
 /** Extends the leases and returns the lanes whose token still matches. */
-export async function renewLanes(db: Writer, kind: JobKind, holds: LaneHold[], leaseMs: number): Promise<LaneKey[]> {
+export async function renewLanes(
+  db: Writer,
+  kind: JobKind,
+  holds: readonly LaneHold[],
+  leaseMs: number,
+): Promise<LaneKey[]> {
   return db<LaneKey>`
     update lanes
     set leased_until = now() + ${leaseMs} * interval '1 ms'
@@ -41,7 +72,7 @@ export async function renewLanes(db: Writer, kind: JobKind, holds: LaneHold[], l
       ${holds.map((hold) => hold.token)}::uuid[]
     ) as hold (organization_id, lane, token)
     where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
-      and lanes.token = hold.token
+      and lanes.token = hold.token ${onOneNode(db, holds, sql`lanes.organization_id`)}
     returning lanes.organization_id, lanes.lane`
 }
 
@@ -53,7 +84,7 @@ export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; paylo
  * previous one: deleted jobs leave dead entries at the low end of the index, which cannot be removed while an old
  * snapshot is open.
  */
-export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Promise<JobRow[]> {
+export async function readJobs(db: Reader, kind: JobKind, reads: readonly LaneRead[]): Promise<JobRow[]> {
   return db<JobRow>`
     select job.*
     from unnest(
@@ -65,13 +96,13 @@ export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Pr
       ${reads.map((read) => read.limit)}::int[]
     ) as read (organization_id, lane, token, after_due, after_id, row_limit)
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
-      and lanes.token = read.token and not lanes.held
+      and lanes.token = read.token and not lanes.held ${onOneNode(db, reads, sql`lanes.organization_id`)}
     cross join lateral (
       select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)
-        and jobs.due_at <= now()
+        and jobs.due_at <= now() ${onOneNode(db, reads, sql`jobs.organization_id`)}
       order by jobs.due_at, jobs.id
       limit read.row_limit
     ) as job`
@@ -82,7 +113,7 @@ export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Pr
  * that jobs of a transaction that held the lane's row are visible. Otherwise a lane could be left without a due time
  * although it has jobs.
  */
-export async function releaseLanes(db: Db, kind: JobKind, releases: LaneHold[]): Promise<void> {
+export async function releaseLanes(db: Db, kind: JobKind, releases: readonly LaneHold[]): Promise<void> {
   const organizationIds = releases.map((release) => release.organizationId)
   const lanes = releases.map((release) => release.lane)
   const tokens = releases.map((release) => release.token)
@@ -91,16 +122,18 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: LaneHold[]):
       select from lanes
       join unnest(${organizationIds}::uuid[], ${lanes}::text[]) as release (organization_id, lane)
         on lanes.organization_id = release.organization_id and lanes.lane = release.lane and lanes.kind = ${kind}
+      where true ${onOneNode(tx, releases, sql`lanes.organization_id`)}
       order by lanes.organization_id, lanes.kind, lanes.lane
       for update of lanes`
     await tx`
       update lanes
       set token = null, leased_until = '-infinity', next_due_at = (
         select min(due_at) from jobs
-        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane)
+        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+          ${onOneNode(tx, releases, sql`jobs.organization_id`)})
       from unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[])
         as release (organization_id, lane, token)
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
-        and lanes.token = release.token`
+        and lanes.token = release.token ${onOneNode(tx, releases, sql`lanes.organization_id`)}`
   })
 }

@@ -1,4 +1,7 @@
 import type { Db, Tx, Writer } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { perOrganization } from '../db/per-organization.ts'
+import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
@@ -104,7 +107,13 @@ export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Pr
 
 /** Settles jobs that have nothing else to record. */
 export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
-  await db.begin((tx) => settleJobs(tx, settlements))
+  const items = settlements.map((settlement) => ({ ...settlement, organizationId: settlement.claim.organizationId }))
+  const settle = async (own: readonly Settlement[]) => [...(await db.begin((tx) => settleJobs(tx, own)))]
+  await perOrganization(db, items, settle, rethrow)
+}
+
+const rethrow = (_items: unknown, error: unknown) => {
+  throw error
 }
 
 // By ctid: if the statistics of the queue are out of date, the planner would look the keys up by reading the whole queue
@@ -122,15 +131,23 @@ function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: s
       ${settlements.map(({ claim }) => claim.id)}::uuid[]
     ) as settled (organization_id, kind, lane, token, row_ctid, id)
     join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onNodeOf(tx, settlements)}
     returning jobs.id`
 }
+
+const onNodeOf = (tx: Tx, settlements: readonly Settlement[]) =>
+  onOneNode(
+    tx,
+    settlements.map(({ claim }) => claim),
+    sql`jobs.organization_id`,
+    sql`lanes.organization_id`,
+  )
 
 function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
   return tx<{ id: string }>`
     update jobs
-    set due_at = now() + settled.retry_in_ms * interval '1 ms', attempt = attempt + 1
-    from unnest(
+    set due_at = settled.due_at, attempt = attempt + 1
+    from (select row.*, now() + retry_in_ms * interval '1 ms' as due_at from unnest(
       ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
       ${settlements.map(({ claim }) => claim.kind)}::text[],
       ${settlements.map(({ claim }) => claim.lane)}::text[],
@@ -138,9 +155,9 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
       ${settlements.map(({ claim }) => claim.ctid)}::tid[],
       ${settlements.map(({ claim }) => claim.id)}::uuid[],
       ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]
-    ) as settled (organization_id, kind, lane, token, row_ctid, id, retry_in_ms)
+    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms) offset 0) as settled
     join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onNodeOf(tx, settlements)}
     returning jobs.id`
 }
 

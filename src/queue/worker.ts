@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Db } from '../db/db.ts'
+import { perOrganization } from '../db/per-organization.ts'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { within } from '../runtime/within.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import { LaneClaims } from './claim.ts'
 import type { Hints } from './hints.ts'
 import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
-import { claimLanes, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
+import { type LaneKey, type LaneRead, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, endJobs, type JobKind } from './queue.ts'
 
 /**
@@ -47,7 +50,7 @@ export type WorkerSpec<Work> = {
  * A job and the generation of its lane when it was read. If the lane was reset since, the job is discarded and read
  * again.
  */
-type ReadJob<Work> = { owner: Lane<Work>; generation: number; claim: Claim }
+type ReadJob<Work> = { organizationId: OrganizationId; owner: Lane<Work>; generation: number; claim: Claim }
 
 const leaseMs = 10_000
 const renewEveryMs = 3_000
@@ -58,6 +61,7 @@ const lanesMax = 2_000
 const lingerMs = 2_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
+const faultLoggedEveryMs = 10_000
 const dispatchMsMax = 1_000
 /** The minimum remaining lease of a lane. Also below the ten seconds a container usually has to stop. */
 const stopWithinMs = leaseMs - renewEveryMs
@@ -68,6 +72,7 @@ export class Worker<Work> {
   readonly #log: Log
   readonly #spec: WorkerSpec<Work>
   readonly #hints: Hints
+  readonly #claims: LaneClaims
   readonly #section: string
   readonly #lanes = new Map<string, Lane<Work>>()
   #running = 0
@@ -75,6 +80,7 @@ export class Worker<Work> {
   #stopping = false
   #polledAt = Number.NEGATIVE_INFINITY
   #renewedAt = performance.now()
+  #faultLoggedAt = Number.NEGATIVE_INFINITY
   #endSleep: () => void = () => {}
   #woken = false
   #loop: Promise<void> = Promise.resolve()
@@ -86,6 +92,7 @@ export class Worker<Work> {
     this.#spec = options.spec
     this.#section = `job ${options.spec.kind}`
     this.#hints = options.hints
+    this.#claims = new LaneClaims(options.db, options.spec.kind)
   }
 
   /** The number of jobs whose handler is running: the peer has not responded yet. */
@@ -145,7 +152,7 @@ export class Worker<Work> {
     if (now - this.#polledAt < pollEveryMs || this.#lanes.size >= lanesMax) return
     this.#polledAt = now
     const token = randomUUID()
-    const claimed = await claimLanes(this.#db.statement, this.#spec.kind, token, leaseMs, lanesMax - this.#lanes.size)
+    const claimed = await this.#claims.claim(token, leaseMs, lanesMax - this.#lanes.size)
     const { laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
   }
@@ -167,12 +174,19 @@ export class Worker<Work> {
     })
     const readOf = new Map(reads.map((read) => [laneName(read), read]))
     const taken: ReadJob<Work>[] = []
-    for (const row of await readJobs(this.#db, this.#spec.kind, reads)) {
+    const read = (own: readonly LaneRead[]) => readJobs(this.#db, this.#spec.kind, own)
+    const rows = await perOrganization(this.#db, reads, read, this.#onFault)
+    for (const row of rows) {
       const read = readOf.get(laneName(row))!
       const { owner, generation, token } = read
       read.rows++
       if (generation === owner.generation && owner.addRow(row.id, row.dueAt))
-        taken.push({ owner, generation, claim: { kind: this.#spec.kind, token, ...row } })
+        taken.push({
+          organizationId: row.organizationId,
+          owner,
+          generation,
+          claim: { kind: this.#spec.kind, token, ...row },
+        })
     }
     for (const { owner, rows, limit } of reads) {
       owner.endRead()
@@ -183,19 +197,22 @@ export class Worker<Work> {
 
   async #prepare(taken: ReadJob<Work>[]): Promise<void> {
     enterSection(this.#section)
-    const works = await this.#spec.load(taken.map(({ claim }) => claim)).catch((error) => {
-      // Nothing has been settled: discard the jobs read so far and read them again later.
-      for (const { owner, claim } of taken) owner.remove(claim.id)
-      for (const lane of this.#lanes.values()) lane.reset()
-      throw error
-    })
+    const load = async (jobs: readonly ReadJob<Work>[]) => {
+      const works = await this.#spec.load(jobs.map(({ claim }) => claim)).catch((error) => {
+        // Nothing has been settled: discard the jobs read so far and read them again later.
+        for (const { owner, claim } of jobs) owner.remove(claim.id)
+        for (const { owner } of jobs) owner.reset()
+        throw error
+      })
+      return jobs.map((job, index) => ({ job, work: works[index] }))
+    }
     const gone: Claim[] = []
-    taken.forEach(({ owner, generation, claim }, index) => {
-      const work = works[index]
+    for (const { job, work } of await perOrganization(this.#db, taken, load, this.#onFault)) {
+      const { owner, generation, claim } = job
       if (work === undefined) gone.push(claim)
       if (work === undefined || generation !== owner.generation) owner.remove(claim.id)
       else owner.ready.push({ claim, work })
-    })
+    }
     if (gone.length > 0)
       await endJobs(
         this.#db,
@@ -275,13 +292,15 @@ export class Worker<Work> {
   async #release(lanes: Lane<Work>[]): Promise<void> {
     if (lanes.length === 0) return
     for (const lane of lanes) this.#lanes.delete(laneName(lane))
-    await releaseLanes(this.#db, this.#spec.kind, lanes)
+    const release = (own: readonly Lane<Work>[]) => releaseLanes(this.#db, this.#spec.kind, own).then(() => [])
+    await perOrganization(this.#db, lanes, release, this.#onFault)
   }
 
   async #renew(): Promise<void> {
     const now = performance.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
-    const kept = await renewLanes(this.#db.statement, this.#spec.kind, [...this.#lanes.values()], leaseMs)
+    const renew = (own: readonly Lane<Work>[]) => renewLanes(this.#db.statement, this.#spec.kind, own, leaseMs)
+    const kept = await perOrganization(this.#db, [...this.#lanes.values()], renew, this.#onFault)
     // Set after success only: after an outage, leases are renewed before lanes are claimed, so that we do not claim our
     // own.
     this.#renewedAt = now
@@ -290,6 +309,19 @@ export class Worker<Work> {
       if (names.has(name)) continue
       lane.ready = []
       this.#lanes.delete(name)
+    }
+  }
+
+  /** The lanes of a node that is down are released when they cannot be renewed, and claimed again when it is back. */
+  readonly #onFault = (items: readonly LaneKey[] | readonly ReadJob<Work>[], error: unknown): void => {
+    const now = performance.now()
+    if (now - this.#faultLoggedAt >= faultLoggedEveryMs) {
+      this.#faultLoggedAt = now
+      this.#log.warn({ reason: (error as Error).message }, 'A node of the database is down; its jobs are delayed')
+    }
+    for (const item of items) {
+      const lane = this.#lanes.get(laneName('owner' in item ? item.owner : item))
+      if (lane) lane.hasMore = true
     }
   }
 

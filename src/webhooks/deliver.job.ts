@@ -1,10 +1,11 @@
 import { signWebhook } from '@waxwing/sdk'
 import { version } from '../config/package-root.ts'
 import type { Db } from '../db/db.ts'
+import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { PeerState, WorkerSpec } from '../queue/worker.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { toText } from '../values/ids.ts'
@@ -42,7 +43,7 @@ const restLoggedEveryMs = 60_000
 
 /** Posts events to endpoints. May run more than once per delivery; receivers deduplicate by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
-  const records = new Batcher<DeliveryResult, void>({
+  const options: BatcherOptions<DeliveryResult, void> = {
     name: 'record attempts',
     itemsMax: recordBatchMax,
     waitingMax: recordWaitingMax,
@@ -51,7 +52,8 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
       await persisting(() => retrying(recordTries, () => parts.db.begin((tx) => recordAttempts(tx, results))))
       return results.map(() => ({ ok: true, value: undefined }))
     },
-  })
+  }
+  const records = createBatcher(parts.db, options, ({ settlement }) => settlement.claim.organizationId)
 
   let restUntil = 0
   let restLoggedAt = Number.NEGATIVE_INFINITY

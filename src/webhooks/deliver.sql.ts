@@ -1,4 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
@@ -44,11 +46,14 @@ export async function findDeliveriesToSend(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
-      select * from deliveries where organization_id = key.organization_id and deliveries.id = key.id offset 0
+      select * from deliveries
+      where organization_id = key.organization_id and deliveries.id = key.id ${onOneNode(db, keys, sql`organization_id`)}
+      offset 0
     ) as deliveries
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
+      ${onOneNode(db, keys, sql`webhooks.organization_id`)}
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
-      and coalesce(deliveries.body, '') = ''
+      and coalesce(deliveries.body, '') = '' ${onOneNode(db, keys, sql`events.organization_id`)}
     where deliveries.status = any (${statuses}::text[])`
 }
 
@@ -76,15 +81,17 @@ export async function recordAttempts(tx: Tx, results: readonly DeliveryResult[])
   insertAttempts(tx, ours, await updateDeliveries(tx, ours))
 }
 
+const claimOf = ({ settlement: { claim } }: DeliveryResult) => claim
+
 /** Returns the deliveries whose contact was erased during the attempt. */
 async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
   const rows = await tx<{ id: string; isErased: boolean }>`
     update deliveries
     set status = result.status, attempt_count = result.number, reason = result.reason,
       body = coalesce(deliveries.body, result.body),
-      next_attempt_at = now() + result.retry_in_ms * interval '1 ms',
-      delivered_at = case result.status when 'delivered' then result.at end
-    from unnest(
+      next_attempt_at = result.next_attempt_at,
+      delivered_at = case when result.status = 'delivered' then result.at end
+    from (select row.*, now() + retry_in_ms * interval '1 ms' as next_attempt_at from unnest(
       ${results.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
       ${results.map(({ settlement }) => settlement.claim.id)}::uuid[],
       ${results.map(({ settlement }) => settlement.retryInMs)}::int8[],
@@ -93,8 +100,9 @@ async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Pro
       ${results.map(({ attempt }) => attempt.number)}::int[],
       ${results.map(({ attempt }) => attempt.at)}::timestamptz[],
       ${results.map(({ attempt }) => attempt.reason)}::text[]
-    ) as result (organization_id, id, retry_in_ms, status, body, number, at, reason)
+    ) as row (organization_id, id, retry_in_ms, status, body, number, at, reason) offset 0) as result
     where deliveries.organization_id = result.organization_id and deliveries.id = result.id
+      ${onOneNode(tx, results.map(claimOf), sql`deliveries.organization_id`)}
     returning deliveries.id, deliveries.body = '' as is_erased`
   return new Set(rows.flatMap(({ id, isErased }) => (isErased ? [id] : [])))
 }
@@ -131,14 +139,15 @@ function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {
   if (endpoints.length === 0) return
   tx.send`
     update webhooks
-    set last_attempt_at = now(), last_delivery_at = case when endpoint.succeeded then now() else last_delivery_at end,
-      failing_since = case when endpoint.succeeded then null else coalesce(failing_since, now()) end
+    set last_attempt_at = now(), last_delivery_at = case when endpoint.succeeded then now else last_delivery_at end,
+      failing_since = case when endpoint.succeeded then null else coalesce(failing_since, now) end
     from unnest(
       ${endpoints.map(({ organizationId }) => organizationId)}::uuid[],
       ${endpoints.map(({ id }) => id)}::uuid[],
       ${endpoints.map(({ succeeded }) => succeeded)}::bool[]
-    ) as endpoint (organization_id, id, succeeded)
+    ) as endpoint (organization_id, id, succeeded), now() as now
     where webhooks.organization_id = endpoint.organization_id and webhooks.id = endpoint.id
+      ${onOneNode(tx, endpoints, sql`webhooks.organization_id`)}
       and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
         or (failing_since is null) <> endpoint.succeeded)`
 }

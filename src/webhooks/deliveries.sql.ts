@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { and, sql } from '../db/sql.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { WebhookEventName } from '../values/event-types.ts'
 import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
@@ -188,20 +188,27 @@ export async function failDeliveries(
  * Follows a CTE `doomed (organization_id, id, row_ctid)`. Attempts are looked up by key ("offset 0"), and rows are deleted
  * by ctid: the planner overestimates the number of rows and would otherwise scan whole tables.
  */
-const deleteDoomed = sql`
+const deleteDoomed = (organizationId: OrganizationId | undefined): Sql => sql`
   attempts as (
     delete from delivery_attempts
     using doomed
     cross join lateral (
       select ctid as row_ctid from delivery_attempts
       where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
+        ${isOwn(organizationId, sql`delivery_attempts`)}
       offset 0
     ) attempt
-    where delivery_attempts.ctid = attempt.row_ctid
+    where delivery_attempts.ctid = attempt.row_ctid ${isOwn(organizationId, sql`delivery_attempts`)}
   )
   delete from deliveries using doomed
-  where deliveries.ctid = doomed.row_ctid
+  where deliveries.ctid = doomed.row_ctid ${isOwn(organizationId, sql`deliveries`)}
   returning 1`
+
+const isOwn = (organizationId: OrganizationId | undefined, table: Sql): Sql =>
+  organizationId === undefined ? sql`` : sql`and ${table}.organization_id = ${organizationId}`
+
+/** On a distributed database, rows of one organization are deleted at a time. */
+type DeletionLimits = { limit: number; organizationId?: OrganizationId | undefined }
 
 /**
  * Deletes finished deliveries and their attempts, up to `limit` per organization. Returns how many deliveries were
@@ -209,7 +216,7 @@ const deleteDoomed = sql`
  */
 export async function deleteOldDeliveries(
   db: Writer,
-  { before, limit }: { before: Date; limit: number },
+  { before, limit, organizationId }: DeletionLimits & { before: Date },
 ): Promise<number> {
   // Ids are ordered by time, so old deliveries of an organization are at the start of the index. The delivery of a late
   // bounce has the time of its message, so some recent ones are there as well, but no old one is elsewhere.
@@ -221,25 +228,28 @@ export async function deleteOldDeliveries(
         select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = organizations.id
           and deliveries.id < ${leastId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
+          ${isOwn(organizationId, sql`deliveries`)}
         limit ${limit}
       ) finished
     ),
-    ${deleteDoomed}`
+    ${deleteDoomed(organizationId)}`
   return rows.length
 }
 
 /** Deletes the deliveries of deleted webhooks, up to `limit` per webhook. Returns how many were deleted. */
-export async function deleteOrphanDeliveries(db: Writer, limit: number): Promise<number> {
+export async function deleteOrphanDeliveries(db: Writer, { limit, organizationId }: DeletionLimits): Promise<number> {
   // Skips from webhook to webhook along the index: as many steps as there are webhooks with deliveries.
   const rows = await db`
     with recursive logged as (
-      (select organization_id, webhook_id from deliveries order by organization_id, webhook_id limit 1)
+      (select organization_id, webhook_id from deliveries where true ${isOwn(organizationId, sql`deliveries`)}
+        order by organization_id, webhook_id limit 1)
       union all
       select next.organization_id, next.webhook_id
       from logged
       cross join lateral (
         select organization_id, webhook_id from deliveries
         where (deliveries.organization_id, deliveries.webhook_id) > (logged.organization_id, logged.webhook_id)
+          ${isOwn(organizationId, sql`deliveries`)}
         order by organization_id, webhook_id
         limit 1
       ) next
@@ -250,11 +260,13 @@ export async function deleteOrphanDeliveries(db: Writer, limit: number): Promise
       cross join lateral (
         select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = logged.organization_id and deliveries.webhook_id = logged.webhook_id
+          ${isOwn(organizationId, sql`deliveries`)}
         limit ${limit}
       ) orphan
       where not exists (
-        select from webhooks where webhooks.organization_id = logged.organization_id and webhooks.id = logged.webhook_id)
+        select from webhooks where webhooks.organization_id = logged.organization_id and webhooks.id = logged.webhook_id
+          ${isOwn(organizationId, sql`webhooks`)})
     ),
-    ${deleteDoomed}`
+    ${deleteDoomed(organizationId)}`
   return rows.length
 }

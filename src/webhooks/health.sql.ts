@@ -1,4 +1,5 @@
-import type { Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
@@ -6,31 +7,43 @@ export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; nam
 
 export type FailingWebhook = PausedWebhook & { retrySchedule: RetrySchedule; lastReason: string | null }
 
+export type ReportAfter = { minutes: number; hours: number }
+
 /**
- * Marks webhooks that have been failing for `minutes` as reported and returns them, at most `limit`. Each failing period is
- * reported once, and an endpoint that keeps recovering and failing at most once in `hours`.
+ * Each failing period is reported once, after `minutes`, and an endpoint that keeps recovering and failing at most once in
+ * `hours`.
  */
+const isUnreported = ({ minutes, hours }: ReportAfter): Sql => sql`
+  status = 'active' and failing_since <= now() - ${minutes} * interval '1 minute'
+  and (failing_notified_at is null
+    or (failing_notified_at < failing_since and failing_notified_at < now() - ${hours} * interval '1 hour'))`
+
+/** Returns the webhooks of all organizations whose failure should be reported, at most `limit`. */
+export async function findFailing(
+  db: Reader,
+  { limit, ...after }: ReportAfter & { limit: number },
+): Promise<{ organizationId: OrganizationId; id: WebhookId }[]> {
+  return db<{ organizationId: OrganizationId; id: WebhookId }>`
+    select organization_id, id from webhooks
+    where ${isUnreported(after)}
+    order by failing_since
+    limit ${limit}`
+}
+
+/** Marks webhooks of one organization as reported, and returns those that no other process has marked. */
 export async function markFailingReported(
   tx: Tx,
-  { minutes, hours, limit }: { minutes: number; hours: number; limit: number },
+  organizationId: OrganizationId,
+  ids: readonly WebhookId[],
+  after: ReportAfter,
 ): Promise<FailingWebhook[]> {
   return tx<FailingWebhook>`
-    with failing as (
-      select organization_id, id from webhooks
-      where status = 'active' and failing_since <= now() - ${minutes} * interval '1 minute'
-        and (failing_notified_at is null
-          or (failing_notified_at < failing_since and failing_notified_at < now() - ${hours} * interval '1 hour'))
-      order by failing_since
-      limit ${limit}
-      for no key update skip locked
-    )
     update webhooks
     set failing_notified_at = now()
-    from failing
-    where webhooks.organization_id = failing.organization_id and webhooks.id = failing.id
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and ${isUnreported(after)}
     returning webhooks.organization_id, webhooks.id, name, failing_since, retry_schedule, (
       select reason from deliveries
-      where deliveries.organization_id = webhooks.organization_id
+      where deliveries.organization_id = ${organizationId}
         and deliveries.webhook_id between webhooks.id and webhooks.id and attempt_count > 0 and not is_test
       order by webhook_id desc, deliveries.id desc
       limit 1) as last_reason`
@@ -41,6 +54,6 @@ export async function pauseFailing(tx: Tx, days: number, reason: string): Promis
   return tx<PausedWebhook>`
     update webhooks
     set status = 'paused', paused_reason = ${reason}, updated_at = now()
-    where status = 'active' and failing_since is not null and last_attempt_at >= failing_since + ${days} * interval '1 day'
+    where status = 'active' and failing_since is not null and last_attempt_at - failing_since >= ${days} * interval '1 day'
     returning organization_id, id, name, failing_since`
 }

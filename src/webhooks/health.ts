@@ -1,10 +1,18 @@
 import type { Db, Tx } from '../db/db.ts'
+import { organizationsToVisit } from '../db/per-organization.ts'
 import type { Hints } from '../queue/hints.ts'
 import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
+import { groupBy } from '../values/group-by.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
 import { deliverKind } from './fan-out.ts'
-import { type FailingWebhook, markFailingReported, type PausedWebhook, pauseFailing } from './health.sql.ts'
+import {
+  type FailingWebhook,
+  findFailing,
+  markFailingReported,
+  type PausedWebhook,
+  pauseFailing,
+} from './health.sql.ts'
 
 const pauseAfterDays = 3
 const reason = `Paused automatically: every delivery failed for ${pauseAfterDays} days.`
@@ -28,16 +36,17 @@ export type HealthParts = {
 
 /** Reports endpoints that started failing, once per failing period. */
 export async function reportFailingEndpoints({ db, log, onFailing }: Pick<HealthParts, 'db' | 'log' | 'onFailing'>) {
-  const failing = await db.begin(async (tx) => {
-    const webhooks = await markFailingReported(tx, {
-      minutes: reportAfterMinutes,
-      hours: reportEveryHours,
-      limit: reportBatchMax,
+  const after = { minutes: reportAfterMinutes, hours: reportEveryHours }
+  const found = await findFailing(db, { ...after, limit: reportBatchMax })
+  for (const [organizationId, own] of groupBy(found, (webhook) => webhook.organizationId)) {
+    const ids = own.map(({ id }) => id)
+    const failing = await db.begin(async (tx) => {
+      const webhooks = await markFailingReported(tx, organizationId, ids, after)
+      for (const webhook of webhooks) await onFailing(tx, webhook)
+      return webhooks
     })
-    for (const webhook of webhooks) await onFailing(tx, webhook)
-    return webhooks
-  })
-  for (const { id } of failing) log.warn({ webhook: id }, 'A webhook is failing')
+    for (const { id } of failing) log.warn({ webhook: id }, 'A webhook is failing')
+  }
 }
 
 /** Pauses endpoints that have failed for days. */
@@ -67,10 +76,12 @@ export async function removeOldDeliveries(
   now = Date.now(),
 ): Promise<void> {
   const before = new Date(now - logDays * dayMs)
-  while ((await deleteOldDeliveries(db.statement, { before, limit: deleteBatchMax })) > 0);
+  for (const organizationId of await organizationsToVisit(db))
+    while ((await deleteOldDeliveries(db.statement, { before, limit: deleteBatchMax, organizationId })) > 0);
 }
 
 /** Deletes the deliveries of deleted webhooks: they may contain personal data that an erasure would not find. */
 export async function removeOrphanDeliveries({ db }: Pick<HealthParts, 'db'>): Promise<void> {
-  while ((await deleteOrphanDeliveries(db.statement, deleteBatchMax)) > 0);
+  for (const organizationId of await organizationsToVisit(db))
+    while ((await deleteOrphanDeliveries(db.statement, { limit: deleteBatchMax, organizationId })) > 0);
 }

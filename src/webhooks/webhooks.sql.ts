@@ -71,11 +71,12 @@ export type NewWebhook = Pick<
 }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
-  const [row] = await tx.run<Webhook>(sql`
+  tx.send`
     insert into webhooks (organization_id, id, name, url, all_events, event_types, retry_schedule, secret, created_by)
     values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
-      ${webhook.eventTypes}, ${webhook.retrySchedule}, ${webhook.secret}, ${webhook.createdBy})
-    returning ${columns}`)
+      ${webhook.eventTypes}, ${webhook.retrySchedule}, ${webhook.secret}, ${webhook.createdBy})`
+  const [row] = await tx<Webhook>`
+    select ${columns} from webhooks where organization_id = ${webhook.organizationId} and id = ${webhook.id}`
   return row!
 }
 

@@ -20,6 +20,7 @@ export const exceptions: Exception[] = [
   ...(
     [
       ['queue/lanes.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
+      ['queue/lanes.sql.ts', 'order by min(next_due_at)', ['no organization'], dueRows],
       ['queue/lanes.sql.ts', 'set leased_until = now()', ['several organizations'], hotPath],
       ['queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
       ['queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],
@@ -33,7 +34,7 @@ export const exceptions: Exception[] = [
       ['webhooks/deliver.sql.ts', 'update webhooks', ['several organizations'], hotPath],
       ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
       // Maintenance.
-      ['accounts/account-mails.sql.ts', 'select from account_mails', ['no organization'], dueRows],
+      ['accounts/account-mails.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
       [
         'accounts/account-mails.sql.ts',
         'set next_try_at = now()',
@@ -63,7 +64,7 @@ export const exceptions: Exception[] = [
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
       ['notices/notices.sql.ts', 'delete from notice_mails', ['several organizations'], dueRows],
       ['notices/notices.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
-      ['webhooks/health.sql.ts', 'with failing as (', ['no organization', 'several organizations'], dueRows],
+      ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
       [
         'webhooks/deliveries.sql.ts',
@@ -85,6 +86,7 @@ export const exceptions: Exception[] = [
       ],
       ['events/rebuild.sql.ts', 'with changes as (', ['no organization'], operatorCommand],
       ['events/rebuild-flows.sql.ts', 'insert into flow_changes', ['no organization'], operatorCommand],
+      ['events/rebuild-flows.sql.ts', 'insert into stored_flow_values', ['no organization'], operatorCommand],
       [
         'messages/discard-queued.sql.ts',
         'with failed as (',

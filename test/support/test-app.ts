@@ -50,6 +50,7 @@ export async function startTestApp(
   const testDb = await createTestDb()
   // The service may connect to its database differently from the test.
   const db = await openFor(testDb)
+  db.isDistributed = testDb.db.isDistributed
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-app-'))
   const config = readConfig({
     PORT: '0',

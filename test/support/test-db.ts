@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inject } from 'vitest'
 import { type Connection, type Db, openDb } from '../../src/db/db.ts'
+import { detectDistribution } from '../../src/db/distribute.ts'
 import { type TestServer, templateDatabase } from './global-setup.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
@@ -30,6 +31,7 @@ export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
     applicationName: 'waxwing test',
     direct: isSame(server, direct) ? undefined : direct,
   })
+  if (hook) await detectDistribution(db)
   const login = server.password ? `${server.user}:${encodeURIComponent(server.password)}` : server.user
   return {
     db,

@@ -1,0 +1,59 @@
+import { readConfig, readEnvironment } from '../config/config.ts'
+import { checkCoordinator, distribute, findDistributedTables } from '../db/distribute.ts'
+import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/distribution-plan.ts'
+import { isMigrated } from '../db/migrate.ts'
+import { openLog } from '../runtime/log.ts'
+import { SetupFault } from '../values/errors.ts'
+import { databaseOf } from './database.ts'
+import type { Flags } from './flags.ts'
+
+const note = (line: string) => process.stderr.write(`${line}\n`)
+
+const descriptions: [Placement, string][] = [
+  ['distributed', 'Distributed by organization_id, all rows of an organization on one node'],
+  ['reference', 'Copied to every node'],
+  ['local', 'Kept on the coordinator'],
+]
+
+/** Distributes the tables over the nodes of a Citus cluster. Without --yes, only prints what would be done. */
+export async function distributeTables(flags: Flags): Promise<number> {
+  const config = readConfig(readEnvironment())
+  const database = await databaseOf(config, await openLog('silent'), { applicationName: 'waxwing distribute' })
+  try {
+    const { db } = database
+    const { nodes } = await checkCoordinator(db)
+    if (!(await isMigrated(db).catch(() => false)))
+      throw new SetupFault('The database is not migrated. Run `waxwing migrate` first.')
+    const plan = await readDistributionPlan(db)
+    const done = await findDistributedTables(db)
+    process.stdout.write(`${describe(plan, done, nodes)}\n`)
+    const left = plan.tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name))
+    if (left.length === 0) {
+      note('All tables are distributed already.')
+      return 0
+    }
+    if (flags.yes !== true) {
+      note('Nothing was changed. Stop all processes of Waxwing, make a backup, and run this command with --yes.')
+      return 1
+    }
+    let started = 0
+    const added = await distribute(db, plan, (tables) => {
+      started += tables.length
+      note(`[${started}/${left.length}] ${tables.join(', ')}`)
+    })
+    note(`Distributed ${added.length} tables over ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}.`)
+    return 0
+  } finally {
+    await database.close()
+  }
+}
+
+function describe(plan: DistributionPlan, done: ReadonlySet<string>, nodes: readonly string[]): string {
+  const sections = descriptions.map(([placement, description]) => {
+    const names = plan.tables
+      .filter((table) => table.placement === placement)
+      .map(({ name }) => `  ${name}${done.has(name) ? ' (done)' : ''}`)
+    return [`${description}:`, ...names].join('\n')
+  })
+  return [`Nodes: ${nodes.join(', ')}`, ...sections].join('\n\n')
+}

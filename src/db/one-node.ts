@@ -1,0 +1,20 @@
+import type { OrganizationId } from '../values/ids.ts'
+import type { Reader } from './db.ts'
+import { type Sql, sql } from './sql.ts'
+
+type OfOrganization = { organizationId: OrganizationId }
+
+const nothing = sql``
+
+/**
+ * Returns a condition, starting with `and`, that names the organization of the rows for each of the columns: a
+ * distributed database then runs the statement on the node of that organization. Empty if the rows belong to several
+ * organizations, and on a database that is not distributed, where joining the organization is enough: a constant is
+ * planned badly while the statistics of an organization are out of date (docs/decisions/hot-paths.md).
+ */
+export function onOneNode(db: Reader, rows: readonly OfOrganization[], ...columns: readonly Sql[]): Sql {
+  if (!db.isDistributed) return nothing
+  const [first] = rows
+  if (!first || rows.some(({ organizationId }) => organizationId !== first.organizationId)) return nothing
+  return columns.reduce((text, column) => sql`${text} and ${column} = ${first.organizationId}`, nothing)
+}

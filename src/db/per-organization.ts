@@ -1,0 +1,77 @@
+import { Batcher, type BatcherOptions } from '../runtime/batcher.ts'
+import { groupBy } from '../values/group-by.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import { type Db, isConnectionFault, type Reader } from './db.ts'
+
+type OfOrganization = { organizationId: OrganizationId }
+
+/**
+ * Runs `work` once for all items. On a distributed database, runs it for each organization, so that statements run on
+ * one node and a node that is down affects only its own organizations: their items are passed to `onFault`, and the
+ * results of the others are returned.
+ */
+export async function perOrganization<Item extends OfOrganization, Result>(
+  db: Reader,
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+  onFault: (items: readonly Item[], error: unknown) => void,
+): Promise<readonly Result[]> {
+  if (!db.isDistributed) return work(items)
+  const groups = groupBy(items, ({ organizationId }) => organizationId)
+  const results = await Promise.allSettled(groups.map(([, own]) => work(own)))
+  return results.flatMap((result, index) => {
+    if (result.status === 'fulfilled') return result.value
+    if (!isConnectionFault(result.reason)) throw result.reason
+    onFault(groups[index]![1], result.reason)
+    return []
+  })
+}
+
+/**
+ * Returns the organizations that maintenance has to visit one by one: all of a distributed database. Returns `undefined` as
+ * the only element if one statement serves all of them.
+ */
+export async function organizationsToVisit(db: Reader): Promise<(OrganizationId | undefined)[]> {
+  if (!db.isDistributed) return [undefined]
+  const rows = await db<{ id: OrganizationId }>`select id from organizations order by id`
+  return rows.map(({ id }) => id)
+}
+
+export type ItemBatcher<Item, Result> = Pick<Batcher<Item, Result>, 'add' | 'drained'>
+
+/**
+ * Returns a batcher. On a distributed database, the items of each organization form batches of their own, which neither
+ * wait for nor fail with those of other organizations.
+ */
+export function createBatcher<Item, Result>(
+  db: Db,
+  options: BatcherOptions<Item, Result>,
+  organizationOf: (item: Item) => OrganizationId,
+): ItemBatcher<Item, Result> {
+  return db.isDistributed ? new OrganizationBatchers(options, organizationOf) : new Batcher(options)
+}
+
+class OrganizationBatchers<Item, Result> implements ItemBatcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>
+  readonly #organizationOf: (item: Item) => OrganizationId
+  readonly #batchers = new Map<OrganizationId, Batcher<Item, Result>>()
+
+  constructor(options: BatcherOptions<Item, Result>, organizationOf: (item: Item) => OrganizationId) {
+    this.#options = options
+    this.#organizationOf = organizationOf
+  }
+
+  add(item: Item): Promise<Result> {
+    const organizationId = this.#organizationOf(item)
+    let batcher = this.#batchers.get(organizationId)
+    if (!batcher) {
+      batcher = new Batcher(this.#options)
+      this.#batchers.set(organizationId, batcher)
+    }
+    return batcher.add(item)
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([...this.#batchers.values()].map((batcher) => batcher.drained()))
+  }
+}
