@@ -161,6 +161,33 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   await endWait(app)
   expect((await cancelled.act('choose-variant', { variant: 'A' })).status).toBe(409)
   expect(relay.mails).toHaveLength(30)
+  // At local time, the sample of each zone gets it at the planned time, and the rest at that time of a later day.
+  const zones = [
+    await group('Kiritimati', emails('k', 4), { city: 'London', time_zone: 'Pacific/Kiritimati' }),
+    await group('Tokyo', emails('t', 4), { city: 'Tokyo', time_zone: 'Asia/Tokyo' }),
+  ]
+  const inTokyo = Date.now() + 9 * 3_600_000
+  const at = new Date(inTokyo + 300_000).toISOString().slice(0, 16)
+  const local = await create(zones, {
+    ...{ variants, test_percent: 50, missed_after_seconds: 86_400 },
+    schedule: { at, time_zone: 'UTC', per_recipient: true },
+  })
+  await local.start()
+  await until('the sample in Kiritimati', async () => (await local.get()).counts.sent > 0)
+  await endWait(app)
+  await sampleSent(local)
+  expect((await local.get()).counts).toMatchObject({ sent: 4, pending: 4 })
+  await local.act('choose-variant', { variant: 'B' })
+  const waiting = await until('the parts of the rest', async () => {
+    const rows = await app.db<{ hours: number }>`
+      select round(extract(epoch from due_at - now()) / 3600)::int as hours
+      from jobs where kind = 'broadcast.run' and lane like '%/%' order by due_at`
+    return rows.length === 2 ? rows : undefined
+  })
+  expect(waiting.map(({ hours }) => hours)).toEqual([0, 19])
+  await local.act('cancel')
+  await local.ended('cancelled')
+
   const plain = await create([groupId])
   await plain.start()
   await plain.ended()
