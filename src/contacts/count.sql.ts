@@ -15,11 +15,17 @@ export async function countContacts(
   return row!.count
 }
 
-/** Counts the matching contacts of the sample. */
-export async function countSample(db: Reader, organizationId: OrganizationId, filter: ContactFilter): Promise<number> {
-  const [row] = await db<{ count: number }>`
-    select count(*) from contacts
-    where contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}
-      and ${and(contactConditions(organizationId, filter, { sampled: true }))}`
-  return row!.count
+/** Counts the contacts of the sample, and those of them that match. */
+export async function countSample(
+  db: Reader,
+  organizationId: OrganizationId,
+  filter: ContactFilter,
+): Promise<{ size: number; matching: number }> {
+  const sampled = sql`contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}`
+  const [row] = await db<{ size: number; matching: number }>`
+    select
+      (select count(*) from contacts where ${sampled}) as size,
+      (select count(*) from contacts
+        where ${sampled} and ${and(contactConditions(organizationId, filter, { sampled: true }))}) as matching`
+  return row!
 }

@@ -11,12 +11,14 @@ export type CountReads = { quickly: BoundedRead; patiently: BoundedRead }
 
 /** An estimate is rounded to this many digits. */
 const estimateDigits = 2
+/** Below this, an exact count takes a few hundred milliseconds at most. */
+const estimatedContactsMin = 50_000
 /** With fewer matches in the sample, the standard error of the estimate would be above 10%. */
 const matchingMin = 100
 
 /**
  * Counts the contacts that match a filter. Unless `exact` is requested, a count that takes longer than a fraction of a
- * second is estimated from a sample, if it is large enough. An exact count that takes longer than seconds is estimated
+ * second is estimated from a sample, if there are many contacts and enough of them match. An exact count that takes longer than seconds is estimated
  * as well. Throws `Refusal` if that takes too long, too.
  */
 export async function countMatching(
@@ -35,9 +37,9 @@ export async function countMatching(
     return count === undefined ? undefined : { count, approximate: false }
   }
   const estimate = async (): Promise<ContactCount & { isGood: boolean }> => {
-    const matching = await patiently(organizationId, (db) => countSample(db, organizationId, filter))
+    const { size, matching } = await patiently(organizationId, (db) => countSample(db, organizationId, filter))
     const count = Number((matching * sampleFactor).toPrecision(estimateDigits))
-    return { count, approximate: true, isGood: matching >= matchingMin }
+    return { count, approximate: true, isGood: size * sampleFactor >= estimatedContactsMin && matching >= matchingMin }
   }
   if (exact) return (await countWithin(patiently)) ?? (await estimate())
   const counted = await countWithin(quickly)
