@@ -22,7 +22,7 @@ export async function findDistributedTables(db: Reader): Promise<Set<string>> {
 
 /** Sets `db.isDistributed`. */
 export async function detectDistribution(db: Db): Promise<void> {
-  db.isDistributed = (await findDistributedTables(db)).size > 0
+  db.isDistributed = (await findDistributedTables(db.directDb ?? db)).size > 0
 }
 
 /** Throws `SetupFault` if tables cannot be distributed from this server. */
