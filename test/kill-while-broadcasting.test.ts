@@ -10,8 +10,11 @@ import { until } from './support/until.ts'
 const recipients = Number(process.env.TEST_RECIPIENTS ?? 2_000)
 const kills = Number(process.env.TEST_KILLS ?? 4)
 const perRequest = 1_000
-/** The relay answers so slowly that the broadcast does not end before the last kill. Two workers have ten connections each. */
-const replyMs = (20 * kills * 4_000) / recipients
+/** Emails before the next kill. The relay accepts no more, so that the broadcast does not end before the last kill. */
+const perKill = recipients / (kills + 1)
+/** With ten connections of each of the two workers, the second half of them takes as long as the longest wait before a kill. */
+const pauseMsMax = 300
+const replyMs = (20 * pauseMsMax) / (perKill / 2)
 const waitMsMax = 300_000 + 5 * recipients
 
 const flow = {
@@ -25,8 +28,12 @@ test('a broadcast whose workers are killed and which is paused at random moments
   timeout: 2 * waitMsMax,
 }, async () => {
   await using relay = await startRelay({ parse: false })
+  let accepted = 0
+  let acceptedMax = perKill
   relay.onData = async () => {
     await sleep(replyMs)
+    await until('the next kill', () => accepted < acceptedMax, waitMsMax)
+    accepted++
     return undefined
   }
   await using database = await createTestDb()
@@ -59,19 +66,21 @@ test('a broadcast whose workers are killed and which is paused at random moments
 
   const random = announcedSeed('kills while broadcasting')
   for (let kill = 1; kill <= kills; kill++) {
-    await until('more to be sent', () => relay.mails.length >= (recipients * (kill - 0.5)) / (kills + 1), waitMsMax)
+    acceptedMax = kill * perKill
+    await until('more to be sent', () => relay.mails.length >= (kill - 0.5) * perKill, waitMsMax)
     // At a random moment: between reading, sending and recording.
-    await sleep(random.next() * 300)
+    await sleep(random.next() * pauseMsMax)
     const victim = random.pick([first, second])
     await victim.kill()
     if (random.chance(0.5)) {
       const paused = await manage('POST', `${path}/pause`)
       expect(paused.body.data.status).toBe('paused')
-      await sleep(random.next() * 300)
+      await sleep(random.next() * pauseMsMax)
       expect((await manage('POST', `${path}/resume`)).body.data.status).toBe('sending')
     }
     await victim.start()
   }
+  acceptedMax = Number.POSITIVE_INFINITY
 
   const sent = await until(
     'the end of the broadcast',
