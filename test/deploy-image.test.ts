@@ -82,7 +82,8 @@ test('the image runs npm scripts that exist, as a user other than root, with kno
   expect(Object.keys(environment).filter((name) => name !== 'NODE_ENV' && !(name in settings))).toEqual([])
   expect(argumentsOf('VOLUME')).toEqual([['/data']])
   expect(argumentsOf('EXPOSE')).toEqual([[environment.PORT]])
-  expect(argumentsOf('ENTRYPOINT').flat().join(' ')).toContain(manifest.config.node_flags)
+  const flags = manifest.config.node_flags.split(' ').map((flag: string) => JSON.stringify(flag))
+  expect(argumentsOf('ENTRYPOINT').flat().join(' ')).toContain(flags.join(', '))
   const [, , major] = /ARG NODE_IMAGE=(node:(\d+)-bookworm-slim)/.exec(file)!
   expect(Number(major)).toBeGreaterThanOrEqual(20)
 })

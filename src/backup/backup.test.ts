@@ -69,10 +69,12 @@ async function contentOf(db: Db): Promise<Record<string, string[]>> {
   return content
 }
 
+/** Without the names of the indexes of partitions: PostgreSQL chooses those of new partitions. */
 const schemaOf = (db: Db) => db<{ line: string }>`
   select format('%s %s %s', table_name, column_name, data_type) as line from information_schema.columns
   where table_schema = 'public'
-  union all select indexdef from pg_indexes where schemaname = 'public'
+  union all select case when relispartition then replace(indexdef, ' ' || indexname || ' ', ' ') else indexdef end
+    from pg_indexes join pg_class on pg_class.oid = format('%I', indexname)::regclass where schemaname = 'public'
   union all select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
     where connamespace = 'public'::regnamespace
   order by 1`

@@ -1,6 +1,7 @@
 import { ActionIcon, Autocomplete, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { contactStatusOptions } from '../contacts/contact-status.tsx'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
@@ -75,6 +76,14 @@ export function ConditionFields({ condition, label, onChange, onRemove }: Props)
 
 function AttributeFields({ condition, onChange }: Pick<Props, 'condition' | 'onChange'>) {
   const { data: known } = useQuery(attributesQuery)
+  const typedEarly = useRef(false)
+  // The name may be typed before the attributes are loaded. Its type follows then.
+  useEffect(() => {
+    const valueType = known?.get(condition.attribute)
+    if (!typedEarly.current || !valueType) return
+    typedEarly.current = false
+    onChange(withSubject(condition, { valueType }))
+  }, [known, condition, onChange])
   return (
     <>
       <Autocomplete
@@ -86,6 +95,7 @@ function AttributeFields({ condition, onChange }: Pick<Props, 'condition' | 'onC
         value={condition.attribute}
         onChange={(attribute) => {
           const valueType = known?.get(attribute)
+          typedEarly.current = known === undefined
           onChange(withSubject(condition, { attribute, ...(valueType && { valueType }) }))
         }}
       />
