@@ -3,24 +3,15 @@ import type { FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { idRangeOf } from './results.sql.ts'
 
-export type VariantResults = {
-  recipients: number
-  sent: number
-  bounced: number
-  opened: number
-  clicked: number
-  unsubscribed: number
-  complained: number
-}
+const noResults = { recipients: 0, sent: 0, bounced: 0, opened: 0, clicked: 0, unsubscribed: 0, complained: 0 }
+export type VariantResults = typeof noResults
 
 type Row = { variant: number; count: number }
 
 /** Counts the recipients in the sample by variant, and those that reacted, each once and without machines. */
 export async function countVariants(db: Reader, broadcast: Broadcast): Promise<VariantResults[]> {
   const { organizationId, id, variants } = broadcast
-  const results = variants.map(() => ({
-    ...{ recipients: 0, sent: 0, bounced: 0, opened: 0, clicked: 0, unsubscribed: 0, complained: 0 },
-  }))
+  const results = variants.map(() => ({ ...noResults }))
   const range = idRangeOf(broadcast)
   if (variants.length === 0 || !range) return results
   const byStatus = await db<Row & { status: string }>`

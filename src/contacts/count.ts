@@ -17,9 +17,9 @@ const estimatedContactsMin = 50_000
 const matchingMin = 100
 
 /**
- * Counts the contacts that match a filter. Unless `exact` is requested, a count that takes longer than a fraction of a
- * second is estimated from a sample, if there are many contacts and enough of them match. An exact count that takes longer than seconds is estimated
- * as well. Throws `Refusal` if that takes too long, too.
+ * Counts the contacts that match a filter. Unless `exact` is requested, a count that exceeds the short limit is estimated
+ * from a sample, if there are many contacts and enough of them match. Every count that exceeds the long limit is
+ * estimated. Throws `Refusal` if the estimate takes too long as well.
  */
 export async function countMatching(
   { quickly, patiently }: CountReads,

@@ -33,6 +33,10 @@ export async function perOrganization<Item extends OfOrganization, Result>(
  */
 export async function organizationsToVisit(db: Reader): Promise<(OrganizationId | undefined)[]> {
   if (!db.isDistributed) return [undefined]
+  return selectOrganizationIds(db)
+}
+
+export async function selectOrganizationIds(db: Reader): Promise<OrganizationId[]> {
   const rows = await db<{ id: OrganizationId }>`select id from organizations order by id`
   return rows.map(({ id }) => id)
 }
@@ -51,6 +55,9 @@ export function createBatcher<Item, Result>(
   return db.isDistributed ? new OrganizationBatchers(options, organizationOf) : new Batcher(options)
 }
 
+/** Above this, idle batchers are removed. */
+const batchersMax = 1_000
+
 class OrganizationBatchers<Item, Result> implements ItemBatcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   readonly #organizationOf: (item: Item) => OrganizationId
@@ -65,10 +72,17 @@ class OrganizationBatchers<Item, Result> implements ItemBatcher<Item, Result> {
     const organizationId = this.#organizationOf(item)
     let batcher = this.#batchers.get(organizationId)
     if (!batcher) {
+      if (this.#batchers.size >= batchersMax) this.#removeIdle()
       batcher = new Batcher(this.#options)
       this.#batchers.set(organizationId, batcher)
     }
     return batcher.add(item)
+  }
+
+  #removeIdle(): void {
+    for (const [organizationId, batcher] of this.#batchers) {
+      if (batcher.isIdle) this.#batchers.delete(organizationId)
+    }
   }
 
   async drained(): Promise<void> {

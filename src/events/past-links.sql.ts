@@ -4,11 +4,6 @@ import type { EventId, OrganizationId } from '../values/ids.ts'
 
 export type PastClick = { id: EventId; occurredAt: Date; url: string }
 
-export async function selectOrganizationIds(db: Reader): Promise<OrganizationId[]> {
-  const rows = await db<{ id: OrganizationId }>`select id from organizations order by id`
-  return rows.map(({ id }) => id)
-}
-
 /** Returns clicks without a link, oldest first, after the one that is given. */
 export async function selectClicksWithoutLink(
   db: Reader,

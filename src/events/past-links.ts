@@ -1,6 +1,7 @@
 import type { Db } from '../db/db.ts'
+import { selectOrganizationIds } from '../db/per-organization.ts'
 import { linkOf } from './link.ts'
-import { type PastClick, selectClicksWithoutLink, selectOrganizationIds, updateLinks } from './past-links.sql.ts'
+import { type PastClick, selectClicksWithoutLink, updateLinks } from './past-links.sql.ts'
 
 const clicksAtOnce = 5_000
 

@@ -68,10 +68,12 @@ test('all rows of a deleted organization are erased, also after an interruption,
   await app.manage('PATCH', `/organization/contacts/${message.contact_id}`, { first_name: 'Ada' })
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: 'email\ncarol@example.com\n' })
-  const before = await until('all of it', async () => {
-    const counts = await rowsByTable(app, app.organizationId)
-    return counts.inbox && counts.deliveries && !counts.import_chunks ? counts : undefined
+  // Awaited before the rows are counted, because the counts of the tables are not one snapshot.
+  await until('all of it', async () => {
+    const { inbox, deliveries, import_chunks } = await rowsByTable(app, app.organizationId)
+    return inbox && deliveries && !import_chunks
   })
+  const before = await rowsByTable(app, app.organizationId)
   const expected = [
     'contact_history',
     'contacts',

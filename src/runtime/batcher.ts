@@ -65,9 +65,13 @@ export class Batcher<Item, Result> {
     })
   }
 
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#pending.length === 0
+  }
+
   /** Resolves when no item is pending and no batch is running. */
   drained(): Promise<void> {
-    if (this.#running === 0 && this.#pending.length === 0) return Promise.resolve()
+    if (this.isIdle) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
@@ -89,7 +93,7 @@ export class Batcher<Item, Result> {
       void this.#settle(batch).finally(() => {
         this.#running--
         this.#start()
-        if (this.#running === 0 && this.#pending.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
+        if (this.isIdle) for (const resolve of this.#idle.splice(0)) resolve()
       })
     }
   }

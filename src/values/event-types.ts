@@ -34,7 +34,8 @@ export const isContactChangeName = (text: string): text is ContactChangeName =>
 export const isBroadcastEventName = (text: string): text is BroadcastEventName =>
   (broadcastEventNames as readonly string[]).includes(text)
 /** Webhooks with `all_events` do not receive these unless they select them by name. */
-export const isSelectedByName = (text: string) => isContactChangeName(text) || isBroadcastEventName(text)
+export const isSelectedByName = (text: string): text is ContactChangeName | BroadcastEventName =>
+  isContactChangeName(text) || isBroadcastEventName(text)
 
 export const isEventName = (text: string): text is EventName => (eventNames as readonly string[]).includes(text)
 
@@ -78,7 +79,14 @@ const exampleSource: EventSource = { type: 'api_key', id: 'key_01jwe5wrg0e008000
 
 const exampleBroadcast = { id: 'brc_01jwe5wrg0e0080000000000b1', name: 'November news' }
 const exampleCounts = {
-  ...{ recipients: 1204, pending: 0, queued: 0, sent: 1201, bounced: 3, suppressed: 0, unsubscribed: 0, failed: 0 },
+  recipients: 1204,
+  pending: 0,
+  queued: 0,
+  sent: 1201,
+  bounced: 3,
+  suppressed: 0,
+  unsubscribed: 0,
+  failed: 0,
   cancelled: 0,
 }
 

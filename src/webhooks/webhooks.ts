@@ -187,8 +187,7 @@ function checkEvents(
       path: `event_types.${names!.indexOf(unknown)}`,
       problem: `must be one of ${webhookEventNames.join(', ')}`,
     })
-  if (allEvents)
-    return { eventTypes: [...eventNames, ...(wanted.filter(isSelectedByName) as WebhookEventName[])], allEvents }
+  if (allEvents) return { eventTypes: [...eventNames, ...wanted.filter(isSelectedByName)], allEvents }
   if (wanted.length === 0)
     throw invalid({
       path: 'event_types',

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { selectedOptions, eventOptions } from '../activity/event-names.tsx'
+import { eventOptions, selectedOptions } from '../activity/event-names.tsx'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
