@@ -46,7 +46,7 @@ import { createSafePost } from './webhooks/safe-post.ts'
 /** Lists of contacts that take longer are read in another way. */
 const firstTimeoutMs = 700
 /** Counts of contacts that take longer are estimated; the second applies if the exact number is requested. */
-const quickTimeoutMs = 250
+const quickTimeoutMs = 200
 const countTimeoutMs = 5_000
 
 const emailBacklog = {

@@ -72,7 +72,7 @@ const exactQuery = {
   ),
 }
 const estimated =
-  'If there are more than 50,000 contacts and that takes longer than a quarter of a second, the number is estimated from a sixteenth of them, unless `exact` is true.'
+  'If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true.'
 
 export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {

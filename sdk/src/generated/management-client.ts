@@ -364,8 +364,8 @@ export class WaxwingManagement {
   /**
    * Count contacts.
    *
-   * Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than a quarter
-   * of a second, the number is estimated from a sixteenth of them, unless `exact` is true.
+   * Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than 200 ms,
+   * the number is estimated from a sixteenth of them, unless `exact` is true.
    */
   countContacts(query: Query<'countContacts'> = {}, options?: RequestOptions): Promise<Data<'countContacts'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/contacts/count', query, options })
@@ -374,8 +374,8 @@ export class WaxwingManagement {
   /**
    * Count the contacts of a segment.
    *
-   * Counts its contacts now. If there are more than 50,000 contacts and that takes longer than a quarter of a second,
-   * the number is estimated from a sixteenth of them, unless `exact` is true.
+   * Counts its contacts now. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is
+   * estimated from a sixteenth of them, unless `exact` is true.
    */
   countSegment(id: string, query: Query<'countSegment'> = {}, options?: RequestOptions): Promise<Data<'countSegment'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}/count`, query, options })

@@ -1006,7 +1006,7 @@ export interface paths {
         };
         /**
          * Count contacts
-         * @description Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than a quarter of a second, the number is estimated from a sixteenth of them, unless `exact` is true.
+         * @description Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true.
          *
          *     Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample; request it again with `exact=true` for the exact number.
          *
@@ -1034,7 +1034,7 @@ export interface paths {
         };
         /**
          * Count the contacts of a segment
-         * @description Counts its contacts now. If there are more than 50,000 contacts and that takes longer than a quarter of a second, the number is estimated from a sixteenth of them, unless `exact` is true.
+         * @description Counts its contacts now. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true.
          *
          *     If `exact` is false, counting took too long and `count` is an estimate from a sample.
          *
