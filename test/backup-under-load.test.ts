@@ -56,7 +56,7 @@ async function acceptedRows(db: TestDb['db']) {
 }
 
 test('a backup under load is restored with everything that was accepted before it began, and sends nothing on its own', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   using files = newFolder()
   await using source = await createTestDb()

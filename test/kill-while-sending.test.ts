@@ -9,7 +9,7 @@ const sends = 2_000
 const atOnce = 50
 const kills = 5
 
-test('a service that is killed repeatedly loses no accepted message', { timeout: 180_000 }, async () => {
+test('a service that is killed repeatedly loses no accepted message', { timeout: 600_000 }, async () => {
   await using relay = await startRelay({ parse: false })
   const arrived = new Set<string>()
   relay.onData = ({ raw }) => {
@@ -36,7 +36,7 @@ test('a service that is killed repeatedly loses no accepted message', { timeout:
         if (!given) await restarted
         return given?.status === 200 ? given : undefined
       },
-      120_000,
+      300_000,
     )
     accepted.add(answer.body.data.message_id)
   }
@@ -53,6 +53,6 @@ test('a service that is killed repeatedly loses no accepted message', { timeout:
   await Promise.all([killAll(), ...Array.from({ length: atOnce }, sendAll)])
   expect(accepted.size).toBe(sends)
 
-  await until('every accepted message to arrive', () => missing().length === 0, 120_000).catch(() => {})
+  await until('every accepted message to arrive', () => missing().length === 0, 240_000).catch(() => {})
   expect(missing()).toEqual([])
 })

@@ -8,7 +8,7 @@ import { createTestDb, type TestDb } from './support/test-db.ts'
 
 /** `npm run test:upgrade` uses a million. */
 const rows = Number(process.env.TEST_ROWS ?? 5_000)
-const timeout = 120_000 + rows
+const timeout = 300_000 + rows
 const organizationId = newId('org')
 
 /** Inserts messages, events and deliveries for contacts, with the columns that every schema has. */

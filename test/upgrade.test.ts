@@ -60,9 +60,6 @@ test.for(releases)('the migrations of $version were not changed after its releas
 
 test.for(releases)(
   'a database of $version is upgraded with all of its rows, and the service works on it',
-  {
-    timeout: 180_000,
-  },
   async (release) => {
     await using database = await createTestDb({ empty: true })
     const { rows } = await restoreRelease(database, release)
@@ -91,9 +88,6 @@ test.for(releases)(
 
 test.for(releases)(
   'processes of $version can run beside this version: their statements are still valid',
-  {
-    timeout: 180_000,
-  },
   async ({ statements }) => {
     await using database = await createTestDb()
     const wrong: string[] = []

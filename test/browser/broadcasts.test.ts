@@ -112,5 +112,5 @@ test.each(sizes)(
     expect(file.suggestedFilename()).toBe('Copy-of-May-news.csv')
     expect(tab.problems).toEqual([])
   },
-  120_000,
+  600_000,
 )

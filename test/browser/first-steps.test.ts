@@ -7,7 +7,7 @@ import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
 import { startService } from './support/service.ts'
 
-const manySteps = 180_000
+const manySteps = 600_000
 
 const browser = await sharedBrowser()
 

@@ -44,14 +44,10 @@ export async function fill(app: TestApp) {
     }
     const ended = async (...statuses: string[]) => {
       const states = statuses.length > 0 ? statuses : ['sent']
-      return until(
-        `the broadcast to be ${states}`,
-        async () => {
-          const broadcast = await get()
-          return states.includes(broadcast.status) && broadcast
-        },
-        60_000,
-      )
+      return until(`the broadcast to be ${states}`, async () => {
+        const broadcast = await get()
+        return states.includes(broadcast.status) && broadcast
+      })
     }
     const recipients = async (status: string) => {
       const { body } = await app.manage('GET', `${path}/recipients?status=${status}&limit=100`)

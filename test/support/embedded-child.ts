@@ -151,7 +151,7 @@ export const homeOf = (started: Started) => dirname(started.directory)
 
 /** Waits until no process of a database is running. */
 export const quiet = (started: Started) =>
-  vi.waitFor(() => expect(processesIn(homeOf(started))).toEqual([]), { timeout: 30_000, interval: 20 })
+  vi.waitFor(() => expect(processesIn(homeOf(started))).toEqual([]), { timeout: 120_000, interval: 20 })
 
 /** Returns true for the server and its children, and false for the watcher, which is a shell. */
 export function isDatabase(pid: number): boolean {

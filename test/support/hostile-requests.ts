@@ -8,7 +8,7 @@ import { until } from './until.ts'
  * half a minute or longer.
  */
 const slowConnectionsMax = 50
-const slowConnectionsMsMax = 15_000
+const slowConnectionsMsMax = 25_000
 
 export const hostileRequests: HostileInput[] = [
   {

@@ -4,8 +4,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from './until.ts'
 
-const printMsMax = 15_000
-
 /** A shell in which blocks run one after the other, as in a terminal: variables and background jobs stay. */
 export function openShell(folder: string, environment: Record<string, string>) {
   const env = { PATH: process.env.PATH ?? '', HOME: folder, ...environment }
@@ -39,7 +37,7 @@ export function openShell(folder: string, environment: Record<string, string>) {
 export async function untilPrinted(documented: string, printed: () => string): Promise<void> {
   for (const line of documented.split('\n').map((text) => text.trim())) {
     const pattern = new RegExp(line.split('…').map(escapeRegExp).join('.*'))
-    await until(`the output "${line}"`, () => pattern.test(printed()), printMsMax).catch((error: unknown) => {
+    await until(`the output "${line}"`, () => pattern.test(printed())).catch((error: unknown) => {
       throw new Error(`"${line}" was not printed:\n${printed()}`, { cause: error })
     })
   }

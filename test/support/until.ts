@@ -1,4 +1,5 @@
-const withinMsDefault = 45_000
+/** Shorter than the limit of a test, so that a failure names the condition. */
+const withinMsDefault = 150_000
 const everyMs = 10
 
 /** Polls until `look` returns a value that is neither undefined, null nor false, and returns it. Throws on timeout. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Victim } from '../victim.ts'
 import type { FuzzCase, HttpCase } from './cases.ts'
 
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 const socketMs = 5_000
 
 /**
