@@ -25,16 +25,22 @@ export type Service = AsyncDisposable & {
 const portMin = 12_000
 const portMax = 31_999
 const ports = seeded(process.pid)
+/** Each worker has its own ports, because a port is free until its service listens. */
+const workersMax = 8
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % workersMax
+const given = new Set<number>()
 
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = ports.int(portMin, portMax)
+    const port = ports.int(portMin / workersMax, (portMax + 1) / workersMax - 1) * workersMax + worker
+    if (given.has(port)) continue
     const server = createServer().listen(port, '127.0.0.1')
     const isFree = await new Promise((resolve) => {
       server.once('listening', () => resolve(true)).once('error', () => resolve(false))
     })
     if (!isFree) continue
     await new Promise((resolve) => server.close(resolve))
+    given.add(port)
     return port
   }
 }
