@@ -5,6 +5,7 @@ import { inject } from 'vitest'
 import { type Connection, type Db, openDb } from '../../src/db/db.ts'
 import { detectDistribution } from '../../src/db/distribute.ts'
 import { type TestServer, templateDatabase } from './global-setup.ts'
+import { until } from './until.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
 
@@ -69,10 +70,27 @@ export async function createGuest({ db, connection, url }: TestDb): Promise<Asyn
   }
 }
 
+/** Copying a database waits for a checkpoint. */
+const adminTimeoutMs = 120_000
+const objectInUse = '55006'
+
 async function inServer(statement: string): Promise<void> {
-  const admin = openDb({ connection: inject('directPostgres'), connectionsMax: 1 })
+  const admin = openDb({
+    connection: inject('directPostgres'),
+    connectionsMax: 1,
+    statementTimeoutMs: adminTimeoutMs,
+  })
   try {
-    await admin.statement.script(statement)
+    // The server waits five seconds for sessions of the database to end, which is not enough on a busy machine.
+    await until('the sessions of a database to end', () =>
+      admin.statement.script(statement).then(
+        () => true,
+        (error: { code?: string }) => {
+          if (error.code !== objectInUse) throw error
+          return false
+        },
+      ),
+    )
   } finally {
     await admin.close()
   }
