@@ -14,6 +14,7 @@ import { recordEvents, recordMetrics, recordProviders } from './reference/events
 import { Recorder } from './reference/recorder.ts'
 import { Stable } from './reference/stable.ts'
 import { startTestApp } from './support/test-app.ts'
+import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
 const note =
@@ -63,6 +64,7 @@ test('the examples of the reference are responses of the service', async () => {
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
   await recordBroadcasts(recorder)
+  await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)
   await recorder.record('deleteInboxEmails')
 
   const operations = Object.values(

@@ -109,6 +109,8 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     const { status, body } = await app.manage('GET', `/organization/inbox/${id}`)
     return status === 200 && body.data
   })
+  // The lists and the status of sending include the emails before it.
+  await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)
   await openAndClick(recorder, mail.html)
   await until('the open and the click', async () => {
     const { body } = await app.manage('GET', `/organization/messages/${id}`)
