@@ -13,7 +13,8 @@ import { newId } from '../src/values/ids.ts'
 import { createTestDb } from './support/test-db.ts'
 import { until } from './support/until.ts'
 
-const blockMs = 400
+/** Longer than the pauses of a busy machine, which would be attributed to another section. */
+const blockMs = 1_000
 const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs)
 
 /** Monitors the event loop and collects the log. */
@@ -28,8 +29,9 @@ function startMonitor() {
   const registry = new Registry()
   const log = pino({ base: null }, stream)
   const stop = monitorEventLoop({ log, registry })
+  // A busy machine may pause the section for a moment before it blocks, which is reported as well.
   const reported = (section: string) =>
-    until(`a report of ${section}`, () => lines.find((line) => line.section === section))
+    until(`a report of ${section}`, () => lines.find((line) => line.section === section && line.ms >= blockMs - 60))
   return { log: pino({ level: 'silent' }), registry, reported, [Symbol.dispose]: stop }
 }
 
@@ -57,8 +59,8 @@ test('logs and counts a route that blocks the event loop', async () => {
     await get('/slow/1')
     const line = await monitor.reported('GET /slow/:id')
     expect(line.msg).toBe('The event loop was blocked')
-    expect(line.ms).toBeGreaterThanOrEqual(blockMs - 60)
-    expect(line.sectionMs).toBeGreaterThanOrEqual(blockMs)
+    // Measured by the system clock, which may be adjusted.
+    expect(line.sectionMs).toBeGreaterThanOrEqual(blockMs - 10)
 
     // Another request enters its section while the first one waits for the database.
     await Promise.all([get('/slow-later'), get('/quick'), get('/quick')])
@@ -73,8 +75,9 @@ test('logs and counts a route that blocks the event loop', async () => {
     await server.close()
   }
   const metrics = await monitor.registry.metrics()
-  expect(metrics).toContain('waxwing_event_loop_blocks_total{section="GET /slow/:id"} 1')
-  expect(metrics).toMatch(/waxwing_event_loop_block_seconds_count [3-9]/)
+  const countOf = (series: string) => Number(metrics.split(`${series} `)[1]?.split('\n')[0])
+  expect(countOf('waxwing_event_loop_blocks_total{section="GET /slow/:id"}')).toBeGreaterThanOrEqual(1)
+  expect(countOf('waxwing_event_loop_block_seconds_count')).toBeGreaterThanOrEqual(3)
 })
 
 test('logs jobs, batches and loops that block the event loop', async () => {
