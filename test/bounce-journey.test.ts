@@ -6,6 +6,8 @@ import { startTestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
+const today = () => new Date().toISOString().slice(0, 10)
+
 test('an email that the relay accepts and bounces later is a hard bounce in metrics and webhook, and its address is suppressed', async () => {
   await using relay = await startRelay()
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
@@ -25,14 +27,14 @@ test('an email that the relay accepts and bounces later is a hard bounce in metr
   const sent = await until('the mail at the relay', () => relay.mails[0])
 
   // The relay detects later that the mailbox does not exist, and notifies the envelope sender.
+  const before = today()
   const returned = deliveryStatusMail(sent.sender, { headers: sent.raw.split('\r\n\r\n')[0]!.replaceAll('\r\n', '\n') })
   const outcome = await deliver(app.app.bouncePort()!, '', sent.sender, returned)
   expect(outcome.kind).toBe('accepted')
 
-  const today = new Date().toISOString().slice(0, 10)
   const metric = await app.publicApi(
     'GET',
-    `/analytics/metrics/get-email-event-metric?event_name=emailHardBounce&start_date=${today}&end_date=${today}`,
+    `/analytics/metrics/get-email-event-metric?event_name=emailHardBounce&start_date=${before}&end_date=${today()}`,
   )
   expect(metric.body.data).toMatchObject({ total: 1, unique: 1, machine: 0 })
 
