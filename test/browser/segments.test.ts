@@ -45,7 +45,7 @@ test.each(sizes)('a filter is built, applied, saved as a segment, edited and del
   await panel.getByRole('button', { name: 'Apply filter' }).click()
   await page.getByText('seats is at least 10 and did not open an email within 60 days').waitFor()
   await page.getByText('2 contacts', { exact: true }).waitFor()
-  expect(await rows(page).allTextContents()).toEqual(['eve@example.com', 'ada@example.com'])
+  await expect.poll(() => rows(page).allTextContents()).toEqual(['eve@example.com', 'ada@example.com'])
   await page.reload()
   await page.getByText('2 contacts', { exact: true }).waitFor()
 
@@ -61,7 +61,7 @@ test.each(sizes)('a filter is built, applied, saved as a segment, edited and del
   await page.getByRole('button', { name: 'Create segment' }).click()
   await page.getByRole('combobox', { name: 'Segment' }).waitFor()
   await page.getByText('1 contact', { exact: true }).waitFor()
-  expect(await rows(page).allTextContents()).toEqual(['ada@example.com'])
+  await expect.poll(() => rows(page).allTextContents()).toEqual(['ada@example.com'])
 
   await page.goto('contacts/segments')
   await page.getByText('is a member of Customers').waitFor()
