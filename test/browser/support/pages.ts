@@ -4,7 +4,8 @@ import type { Account, Service } from './service.ts'
 export type Size = 'desktop' | 'phone'
 export const sizes: Size[] = ['desktop', 'phone']
 
-const timeoutMs = 15_000
+/** Far longer than on an idle machine. */
+const timeoutMs = 60_000
 const views = {
   desktop: { viewport: { width: 1360, height: 860 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -45,12 +46,15 @@ function signedIn(service: Service, account: Account) {
 /** Follows a link of the navigation, which is behind the menu button on a phone. */
 export async function goTo(page: Page, link: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu', exact: true })
+  const inSideBar = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link, exact: true })
+  // Both are missing while the page is loading or a dialog is closing.
+  await menu.or(inSideBar).first().waitFor()
   if (await menu.isVisible()) {
     await menu.click()
     await page.getByRole('dialog').getByRole('link', { name: link, exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
   } else {
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link, exact: true }).click()
+    await inSideBar.click()
   }
 }
 
