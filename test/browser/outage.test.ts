@@ -18,7 +18,9 @@ test('a page that failed to load during an outage loads with the retry button af
   await goTo(page, 'Overview')
   const failed = page.getByRole('alert').filter({ hasText: 'Waxwing can’t be reached.' })
   await failed.waitFor()
+  const failedAgain = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/auth/state'))
   await failed.getByRole('button', { name: 'Try again' }).click()
+  await failedAgain
   await failed.waitFor()
 
   await endOutage()

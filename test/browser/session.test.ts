@@ -64,11 +64,13 @@ test.each(sizes)('an expired session is renewed in place without losing input (%
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Name').fill('Shop, production')
   const expired = await expiredSession(account)
-  await page.route(
-    '**/api/v1/organization/**',
-    (route) => route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${expired}` } }),
-    { times: 1 },
-  )
+  let isExpired = true
+  await page.route('**/api/v1/organization/api-keys', (route) => {
+    // The list is also fetched regularly.
+    if (!isExpired || route.request().method() !== 'POST') return route.fallback()
+    isExpired = false
+    return route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${expired}` } })
+  })
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
 
   const renewal = page.getByRole('dialog', { name: 'Your session has expired' })

@@ -94,7 +94,12 @@ test('all failed deliveries are replayed at once', async () => {
   await sendTest(page, 'emailOpen')
   await page.getByText('HTTP 410', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
-  await until('both to have failed', () => receiver.posts.length === 2)
+  await until('both to have failed', async () => {
+    const { failing_since: since, stats_24h: stats } = (
+      await service.manage(account.session, 'GET', `/organization/webhooks/${id}`)
+    ).body.data
+    return since !== null && stats.failed > 0 && stats.pending === 0
+  })
   await page.reload()
   await page.getByText(/^Failing since \w+ \d+, \d\d:\d\d$/).waitFor()
   status = 200
