@@ -24,7 +24,7 @@ test.each(['light', 'dark'] as const)(
     const focused = await styleOf(url, 'border-top-color')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
-    expect(await styleOf(name, 'border-top-color')).not.toBe(focused)
+    await expect.poll(() => styleOf(name, 'border-top-color')).not.toBe(focused)
     expect(await styleOf(url, 'color', '::placeholder')).toBe(example)
   },
 )

@@ -137,7 +137,8 @@ test.for(sizes)('on a %s, the results of a flow are the first thing one sees of 
   expect((await messageFile).lines).toHaveLength(3)
 
   await segment(page, 'Range', '7 days').click()
-  await page.getByText(/^1[34] emails sent in 7 days/).waitFor()
+  // The first day of the range begins at midnight, so the time of day decides how many emails belong to it.
+  await page.getByText(/^1[2-4] emails sent in 7 days/).waitFor()
   expect(new URL(page.url()).searchParams.get('status')).toBe('bounced')
   expect(tab.problems).toEqual([])
 })

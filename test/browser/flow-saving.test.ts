@@ -21,8 +21,8 @@ test('an unchanged editor shows the version that a colleague saved', async () =>
   await flow.change({ subject: 'Their subject' })
   await comeBack(page)
   await version(page, 2).waitFor()
-  expect(await subject(page).inputValue()).toBe('Their subject')
-  expect(await save(page).isDisabled()).toBe(true)
+  await expect.poll(() => subject(page).inputValue()).toBe('Their subject')
+  await expect.poll(() => save(page).isDisabled()).toBe(true)
 })
 
 test('changes based on an older version or draft are saved on top of the newer one only after confirmation', async () => {
@@ -51,9 +51,9 @@ test('changes based on an older version or draft are saved on top of the newer o
   await drafted.waitFor()
   await drafted.getByRole('button', { name: 'Discard my changes' }).click()
   await drafted.waitFor({ state: 'hidden' })
-  expect(await subject(page).inputValue()).toBe('Their draft')
-  expect(await name(page).inputValue()).toBe('Their name')
-  expect(await save(page).isDisabled()).toBe(true)
+  await expect.poll(() => subject(page).inputValue()).toBe('Their draft')
+  await expect.poll(() => name(page).inputValue()).toBe('Their name')
+  await expect.poll(() => save(page).isDisabled()).toBe(true)
   expect(await flow.draft()).toMatchObject({ subject: 'Their draft', revision: 2 })
   expect(flow.problems.filter((problem) => !problem.includes('409'))).toEqual([])
 })
@@ -100,7 +100,7 @@ test('opening a template with CRLF line endings does not change it', async () =>
   await flow.change({ html: '<p>Hello</p>\r\n<p>See you</p>' })
   await comeBack(page)
   await page.getByRole('textbox', { name: 'HTML' }).getByText('See you').waitFor()
-  expect(await save(page).isDisabled()).toBe(true)
+  await expect.poll(() => save(page).isDisabled()).toBe(true)
 })
 
 test('differences in the sender or the format are shown, and restoring a version restores its sender', async () => {
@@ -139,14 +139,14 @@ test('restoring a version asks before it replaces unpublished changes', async ()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'hidden' })
   await tab('Edit').click()
-  expect(await subject(page).inputValue()).toBe('Half a thou')
+  await expect.poll(() => subject(page).inputValue()).toBe('Half a thou')
 
   await tab('Versions').click()
   await restore.click()
   await dialog.getByRole('button', { name: 'Restore version 1' }).click()
   await page.getByText('Unpublished changes', { exact: true }).waitFor()
   await tab('Edit').click()
-  expect(await subject(page).inputValue()).toBe('Your order')
+  await expect.poll(() => subject(page).inputValue()).toBe('Your order')
 })
 
 test('restoring a version does not replace a newer one that was not shown yet', async () => {

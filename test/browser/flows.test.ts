@@ -116,7 +116,7 @@ test('the help lists variables and filters, and closing it returns the focus to 
   expect(await barriers(page)).toEqual([])
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'hidden' })
-  expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true)
+  await expect.poll(() => button.evaluate((element) => element.matches(':focus'))).toBe(true)
 })
 
 test('leaving the editor with unsaved changes asks for confirmation', async () => {
@@ -205,7 +205,7 @@ test('an error in the subject is marked at its field, and the preview is marked 
     .getByRole('button', { name: /^Subject, line 1/ })
     .first()
     .click()
-  expect(await subject.evaluate((field) => field.matches(':focus'))).toBe(true)
+  await expect.poll(() => subject.evaluate((field) => field.matches(':focus'))).toBe(true)
 
   await subject.fill('Your order is here')
   await preview.getByText('Your order is here').waitFor()
@@ -268,7 +268,7 @@ test('while a new search is loading, the old list is marked as busy', async () =
   await busy.getByRole('link', { name: 'Order confirmation' }).waitFor()
   await goOn()
   await page.getByRole('heading', { name: 'No flows found' }).waitFor()
-  expect(await busy.count()).toBe(0)
+  await expect.poll(() => busy.count()).toBe(0)
 })
 
 /** Replaces the text of the editor. */

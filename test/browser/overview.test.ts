@@ -7,7 +7,7 @@ import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 // Well before the regular refetch of the statistics.
-const soonMs = 5_000
+const soonMs = 12_000
 
 const browser = await sharedBrowser()
 
@@ -51,7 +51,7 @@ test('while another range is loading, the old statistics are marked as busy', as
   await busy.getByText('the previous 30 days').waitFor()
   await goOn()
   await page.getByText('the previous 90 days').waitFor()
-  expect(await busy.count()).toBe(0)
+  await expect.poll(() => busy.count()).toBe(0)
 })
 
 test('the range and the chosen statistic survive a reload and the back button', async () => {
