@@ -109,7 +109,7 @@ test('a receiver that sends 200 and then trickles its body times out, and the re
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
     drip(socket, 'y')
   })
-  using safe = startSafePost({ timeoutMs: 1_500 })
+  using safe = startSafePost({ timeoutMs: 3_000 })
 
   const outcome = await safe.post(receiver.url(), headers, body)
 
@@ -125,7 +125,7 @@ test.each([
     socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nno')
     then(socket)
   })
-  using safe = startSafePost({ timeoutMs: 500 })
+  using safe = startSafePost({ timeoutMs: 3_000 })
 
   const outcome = await safe.post(receiver.url(), headers, body)
 
