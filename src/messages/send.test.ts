@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
@@ -205,11 +204,15 @@ test('a contact erased while its email is in flight leaves no personal data', as
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   let isErased = false
+  const flowId = await createFlow(app)
+  const sending = send(app, flowId)
+  // The email may arrive before the response.
   relay.onData = async () => {
+    const { body } = await sending
     isErased ||= (await app.manage('DELETE', `/organization/contacts/${body.data.contact_id}`)).status === 200
     return undefined
   }
-  const { body } = await send(app, await createFlow(app))
+  await sending
   await until('the job to end', async () => (await app.db`select from jobs`).length === 0)
   expect([isErased, relay.mails.length]).toEqual([true, 1])
   expect(await app.db`select status, email, relay_reply, sent_at from messages`).toEqual([
@@ -307,18 +310,15 @@ test('an email whose rendering process is killed every time fails after a few tr
       const [row] = await db<{ status: string }>`select status, reason from messages where id = ${parseId('msg', id)}`
       return row!.status !== 'queued' && row
     })
-  const killed = new Set<number>()
-  let isKilling = true
-  const killing = (async () => {
-    for (; isKilling; await sleep(50))
-      for (const pid of await taskProcesses())
-        try {
-          process.kill(pid, 'SIGKILL')
-          killed.add(pid)
-        } catch {
-          // It has ended already.
-        }
-  })()
+  let killed = 0
+  const kill = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcess }
+    child.once('spawn', () => {
+      if (child.spawnargs.some((word) => word.endsWith('task-process.js')) && child.kill('SIGKILL')) killed++
+    })
+  }
+  // Node.js publishes every process that it starts.
+  subscribe('child_process', kill)
   try {
     await worker.start()
     const startedAt = performance.now()
@@ -329,26 +329,15 @@ test('an email whose rendering process is killed every time fails after a few tr
     })
     // Three delays of 1, 4 and 10 seconds, less a tenth.
     expect(performance.now() - startedAt).toBeGreaterThan(13_000)
-    expect(killed.size).toBeGreaterThanOrEqual(4)
-    isKilling = false
-    await killing
+    expect(killed).toBeGreaterThanOrEqual(4)
+    unsubscribe('child_process', kill)
     const later = (await send(app, flowId)).body.data.message_id
     expect(await settledRow(later)).toEqual({ status: 'sent', reason: null })
   } finally {
-    isKilling = false
-    await killing
+    unsubscribe('child_process', kill)
     await worker.stop()
   }
 })
-
-/** The ids of the task processes that this process started. */
-async function taskProcesses(): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
-  return stdout.split('\n').flatMap((line) => {
-    const [pid, parent, ...words] = line.trim().split(/\s+/)
-    return Number(parent) === process.pid && words.join(' ').includes('task-process.js') ? [Number(pid)] : []
-  })
-}
 
 test('messages are listed newest first with filters', async () => {
   await using app = await startTestApp()
