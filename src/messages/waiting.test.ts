@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { join } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
@@ -31,9 +32,7 @@ test('an email that the mail server deferred shows its reply and the next attemp
 })
 
 test('while the mail server is unreachable, queued emails show it; the reason only to operators', async () => {
-  const gone = await startRelay()
-  await gone.stop()
-  await using app = await startTestApp({ SMTP_URL: gone.url })
+  await using app = await startTestApp({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })
   const member = await join(app, 'bob@acme.example', 'member')
   const { message_id: id } = (await send(app, await createFlow(app))).body.data
   await until('the outage', async () => (await listed(app)).waiting?.cause === 'mail_server_unreachable')

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
@@ -94,9 +95,7 @@ test('a check tests the relay and the DNS records, and its result is stored', as
 })
 
 test('a relay that is down is reported with its reason, and emails of other organizations are not counted', async () => {
-  const gone = await startRelay()
-  await gone.stop()
-  await using app = await startTestApp({ SMTP_URL: gone.url })
+  await using app = await startTestApp({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })
   const other = await registerOther(app)
   await send(app)
 
@@ -131,10 +130,8 @@ test('the relay password is never returned, and unsuitable settings are', async 
 })
 
 test('only owners of the first organization see details of the relay; others see whether it works', async () => {
-  const gone = await startRelay()
-  await gone.stop()
   const environment = {
-    SMTP_URL: gone.url.replace('//', '//relay-user:relay-password@'),
+    SMTP_URL: `smtp://relay-user:relay-password@127.0.0.1:${await freePort()}`,
     MAIL_FROM: 'hello@acme.example',
   }
   await using app = await startTestApp(environment, ['serve'])
