@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { person, startWithReader, tokens } from '../../test/support/readers.ts'
+import { person, type StoredEvent, startWithReader, tokens } from '../../test/support/readers.ts'
 import { callUrl } from '../../test/support/test-app.ts'
 import { toText } from '../values/ids.ts'
 
@@ -132,8 +132,11 @@ test('machines are labelled by their user agent and counted', async () => {
 
 test('clicks on three links within three seconds are labelled as a machine, including the first', async () => {
   const reader = await app.newReader()
-  for (const page of [1, 2, 3])
-    await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: `https://shop.example/${page}` })}`)
+  const click = (page: number) =>
+    app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: `https://shop.example/${page}` })}`)
+  await click(1)
+  // At the same time, because two more round trips may take longer than three seconds on a busy machine.
+  await Promise.all([click(2), click(3)])
   expect((await reader.events()).map(({ machineReason }) => machineReason)).toEqual(['burst', 'burst', 'burst'])
 })
 
@@ -145,10 +148,24 @@ test('a user agent is stored as one short line', async () => {
   expect(event!.data.user_agent!.startsWith('a bccc')).toBe(true)
 })
 
+/**
+ * Repeats a hit until its address is stored, and returns the addresses of all hits. An address is not stored if the
+ * database takes longer than 100 ms to respond, which may happen on a busy machine. A cached setting would last longer
+ * than all of these hits.
+ */
+async function hitUntilStored(path: string, events: () => Promise<StoredEvent[]>): Promise<unknown[]> {
+  const before = (await events()).length
+  for (let hits = 1; ; hits++) {
+    await app.get(path, { 'x-forwarded-for': '203.0.113.7' })
+    const addresses = (await events()).slice(before).map(({ data }) => data.ip)
+    if (addresses.at(-1) || hits === 10) return addresses
+  }
+}
+
 test('IP addresses are stored only if the organization enables it', async () => {
   const reader = await app.newReader()
-  const from = { 'x-forwarded-for': '203.0.113.7' }
-  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, from)
+  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, { 'x-forwarded-for': '203.0.113.7' })
+  expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined])
   const other = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Keeper', email: 'owner@keeper.example', password: 'correct horse battery' },
   })
@@ -160,23 +177,20 @@ test('IP addresses are stored only if the organization enables it', async () => 
   await app.db.statement`
     insert into contacts (organization_id, id, email, email_key, subscription)
     values (${keeper!.id}, ${reader.ids.contactId}, ${reader.email}, ${reader.email}, 'subscribed')`
-  await app.get(`/t/o/${tokens.sign('open', { ...reader.ids, organizationId: keeper!.id })}`, from)
-  expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined, '203.0.113.7'])
+  const open = `/t/o/${tokens.sign('open', { ...reader.ids, organizationId: keeper!.id })}`
+  expect((await hitUntilStored(open, reader.events)).at(-1)).toBe('203.0.113.7')
 })
 
 test('changing whether IP addresses are stored takes effect immediately', async () => {
   const reader = await app.newReader()
   const open = `/t/o/${tokens.sign('open', reader.ids)}`
-  for (const keep_addresses of [true, false, true, false]) {
-    await app.manage('PATCH', '/organization', { keep_addresses })
+  for (let n = 0; n < 2; n++) {
+    await app.manage('PATCH', '/organization', { keep_addresses: true })
+    expect((await hitUntilStored(open, reader.events)).at(-1)).toBe('203.0.113.7')
+    await app.manage('PATCH', '/organization', { keep_addresses: false })
     await app.get(open, { 'x-forwarded-for': '203.0.113.7' })
+    expect((await reader.events()).at(-1)!.data.ip).toBeUndefined()
   }
-  expect((await reader.events()).map(({ data }) => data.ip)).toEqual([
-    '203.0.113.7',
-    undefined,
-    '203.0.113.7',
-    undefined,
-  ])
 })
 
 test('concurrent hits are each recorded once', async () => {
