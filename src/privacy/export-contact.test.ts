@@ -13,6 +13,8 @@ test('the export of a contact contains everything that the database stores about
   const context = { order_id: 7, note: 'leave it with the neighbour' }
   const message = (await send(app, flowId, { contact_email: 'Ada@example.com', context })).body.data
   await send(app, flowId, { contact_email: 'eve@example.com' })
+  // Later the address is suppressed.
+  await until('both emails', async () => (await app.db`select from inbox`).length === 2)
   const id = message.contact_id
   await make(`/groups/${group.id}/members`, { contact_ids: [id] })
   const edit = { first_name: 'Ada', last_name: 'Lovelace', attributes: { plan: 'pro' } }
