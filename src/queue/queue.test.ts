@@ -208,7 +208,9 @@ test('narrows an unresponsive lane to one probe without delaying other lanes', a
       return 'responsive'
     }
     widths.push(++hanging)
-    await sleep(100)
+    // The first four have to be in flight together, however long it takes to start them.
+    if (widths.length <= 4) await until('four to hang', () => widths.length >= 4)
+    else await sleep(100)
     hanging--
     await endJobs(test.db, [{ claim, retryInMs: 60_000 }])
     return 'unresponsive'
