@@ -17,7 +17,8 @@ test('rate limits are in the headers of every limited response, also of a reject
     '"api-key";q=2;w=1',
     '"api-key";r=1;t=1',
   ])
-  const answers = await Promise.all(Array.from({ length: 10 }, check))
+  // More than are allowed in the ten seconds that this may take on a busy machine.
+  const answers = await Promise.all(Array.from({ length: 25 }, check))
   const rejected = answers.find(({ status }) => status === 429)!
   expect(rejected.headers.get('ratelimit')).toBe('"api-key";r=0;t=1')
   expect(rejected.headers.get('retry-after')).toBe('1')

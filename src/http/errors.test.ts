@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
@@ -16,8 +15,12 @@ async function startServer() {
   const log = pino({}, { write: (line) => logged.push(JSON.parse(line)) })
   const server = createServer({ log, baseUrl: 'http://localhost', trustProxy: false })
   const db = openDb({ connection: { host: '/nowhere', port: 5432, user: 'nobody', database: 'none' } })
+  let received = 0
   let cutOff = 0
-  server.addHook('onRequest', async ({ raw }) => void raw.once('error', () => cutOff++))
+  server.addHook('onRequest', async ({ raw }) => {
+    received++
+    raw.once('error', () => cutOff++)
+  })
   server.post('/json', async () => ({}))
   server.get('/database', async () => db`select 1`)
   await server.register(async (api) => {
@@ -31,6 +34,7 @@ async function startServer() {
   const { port } = server.server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
+    received: () => received,
     cutOff: () => cutOff,
     warnings: () => logged.filter(({ level }) => level > 30),
     [Symbol.asyncDispose]: async () => {
@@ -49,8 +53,7 @@ test.each([
   const sent = request(`${server.url}${path}`, { method: 'POST', headers })
   sent.on('error', () => {})
   sent.write('{')
-  await once(sent, 'socket')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await until('the request to arrive', () => server.received() === 1)
   sent.destroy()
   await until('the body to be cut off', () => server.cutOff() === 1)
   expect((await callUrl('POST', `${server.url}/json`, { body: {} })).status).toBe(200)

@@ -27,8 +27,11 @@ test('/ready returns 200 once the database is migrated', async () => {
 test('a read-only database makes the service unavailable', async () => {
   await using app = await startTestApp({}, ['serve'], { openFor: ({ connection }) => openDb({ connection }) })
   const [row] = await app.db<{ name: string }>`select current_database() as name`
-  await app.db.statement.script(`alter database "${row!.name}" set default_transaction_read_only = on;
-    select pg_terminate_backend(pid) from pg_stat_activity where datname = '${row!.name}' and pid <> pg_backend_pid()`)
+  // Committed before the connections are closed, so that each new one reads the setting.
+  await app.db.statement.script(`alter database "${row!.name}" set default_transaction_read_only = on`)
+  await app.db.statement.script(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${row!.name}' and pid <> pg_backend_pid()`,
+  )
   expect((await app.call('GET', '/ready')).status).toBe(503)
   const refused = await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   expect([refused.status, refused.body.error.type]).toEqual([503, 'unavailable'])
@@ -102,7 +105,8 @@ test('an internal error is a 500 without details', async () => {
 
 test('returns 429 with Retry-After for a key that exceeds its rate', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_SECOND: '5' })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => app.publicApi('GET', '/token/check')))
+  // More than are allowed in the ten seconds that this may take on a busy machine.
+  const answers = await Promise.all(Array.from({ length: 60 }, () => app.publicApi('GET', '/token/check')))
   const limited = answers.filter(({ status }) => status === 429)
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(5)
   expect(limited.length).toBeGreaterThan(0)
