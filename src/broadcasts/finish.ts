@@ -3,7 +3,7 @@ import { type Claim, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import { lockBroadcast } from './broadcasts.sql.ts'
-import { cancelPending, countLedger, markFinished, reconcileQueued, selectOpenParts, setCounts } from './ledger.sql.ts'
+import { cancelPending, markFinished, reconcileQueued, recount, selectOpenParts } from './ledger.sql.ts'
 
 const countTimeoutMs = 600_000
 /** How often it is checked whether deferred emails and parts in progress have ended. */
@@ -25,7 +25,7 @@ export async function finishBroadcast(db: Db, claim: Claim, id: BroadcastId): Pr
       if (!broadcast || !(isOpen || isCancelled)) return settleJobs(tx, [{ claim, retryInMs: null }])
       if (broadcast.counts.queued && claim.attempt % reconcileEvery === reconcileEvery - 1) {
         await reconcileQueued(tx, broadcast)
-        await setCounts(tx, broadcast, await countLedger(tx, broadcast))
+        await recount(tx, broadcast)
       }
       const isBusy =
         (broadcast.counts.queued ?? 0) > 0 ||
@@ -33,9 +33,8 @@ export async function finishBroadcast(db: Db, claim: Claim, id: BroadcastId): Pr
         (await selectOpenParts(tx, organizationId, id)).length > 0
       if (isBusy) return settleJobs(tx, [{ claim, retryInMs: checkEveryMs }])
       if (isCancelled) await cancelPending(tx, broadcast)
-      const counts = await countLedger(tx, broadcast)
+      const counts = await recount(tx, broadcast)
       if (counts.pending || counts.queued) return settleJobs(tx, [{ claim, retryInMs: checkEveryMs }])
-      await setCounts(tx, broadcast, counts)
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
       await announceBroadcast(tx, broadcast, 'broadcastFinished')
       await settleJobs(tx, [{ claim, retryInMs: null }])

@@ -98,13 +98,29 @@ export async function resetFailed(tx: Tx, { organizationId, id }: Key): Promise<
     where organization_id = ${organizationId} and broadcast_id = ${id} and status = 'failed'`
   await tx`
     update broadcasts set round = round + 1 where organization_id = ${organizationId} and id = ${id}`
-  await setCounts(tx, { organizationId, id }, await countLedger(tx, { organizationId, id }))
+  await recount(tx, { organizationId, id })
 }
 
 export type LedgerCounts = Partial<Record<RecipientStatus, number>>
 
-/** Counts the rows of the ledger. Reads all of them. */
-export async function countLedger(db: Reader, { organizationId, id }: Key): Promise<LedgerCounts> {
+/**
+ * Counts the rows of the ledger and replaces the kept counts, which are locked first: a transaction that
+ * changes the ledger changes them last, and if it was committed in between, its change would be lost.
+ */
+export async function recount(tx: Tx, key: Key): Promise<LedgerCounts> {
+  const { organizationId, id } = key
+  await tx`
+    select from broadcast_counts
+    where organization_id = ${organizationId} and broadcast_id = ${id}
+    order by status
+    for update`
+  const counts = await countLedger(tx, key)
+  await setCounts(tx, key, counts)
+  return counts
+}
+
+/** Reads all rows. */
+async function countLedger(db: Reader, { organizationId, id }: Key): Promise<LedgerCounts> {
   const rows = await db<{ status: RecipientStatus; count: number }>`
     select status, count(*) from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id}
@@ -112,8 +128,7 @@ export async function countLedger(db: Reader, { organizationId, id }: Key): Prom
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** Replaces the kept counts. */
-export async function setCounts(tx: Tx, { organizationId, id }: Key, counts: LedgerCounts): Promise<void> {
+async function setCounts(tx: Tx, { organizationId, id }: Key, counts: LedgerCounts): Promise<void> {
   const entries = Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1))
   await tx`delete from broadcast_counts where organization_id = ${organizationId} and broadcast_id = ${id}`
   await tx`

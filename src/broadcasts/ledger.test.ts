@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { createWorld, eventIn } from '../../test/support/event-world.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import { recordEvents } from '../events/record.ts'
+import { newId } from '../values/ids.ts'
+import { type LedgerCounts, recount } from './ledger.sql.ts'
+
+test('a bounce that is recorded while the recipients are counted is counted', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 3 })
+  const { organizationId } = world
+  const id = newId('brc')
+  await db.statement`update messages set broadcast_id = ${id}, status = 'sent'`
+  await db.statement`
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, message_id, status)
+    select organization_id, broadcast_id, contact_id, id, 'sent' from messages`
+  await db.statement`
+    insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
+    values (${organizationId}, ${id}, 'sent', 3)`
+  const bounce = { type: 'soft' as const, status: null, reply_code: 452, reason: 'mailbox_full', diagnostic: null }
+  let counting: Promise<LedgerCounts> | undefined
+  await db.begin(async (tx) => {
+    await recordEvents(tx, [eventIn(world, 0, 'emailSoftBounce', { data: { bounce } })])
+    // The counts are changed by now.
+    await tx`select 1`
+    counting = db.begin((other) => recount(other, { organizationId, id }))
+    await until('the bounce to be waited for', async () => {
+      const waiting = await db`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return waiting.length > 0
+    })
+  })
+  expect(await counting).toEqual({ sent: 2, bounced: 1 })
+  expect(await db`select status, recipients from broadcast_counts order by status`).toEqual([
+    { status: 'bounced', recipients: 1 },
+    { status: 'sent', recipients: 2 },
+  ])
+})
