@@ -13,7 +13,7 @@ export type TestRelay = AsyncDisposable & {
   mails: ReceivedMail[]
   /** The replies to a sender, a recipient and the complete email; undefined means 250. */
   onSender: (address: string) => Reply | undefined
-  onRecipient: (address: string) => Reply | undefined
+  onRecipient: (address: string) => Reply | undefined | Promise<Reply | undefined>
   onData: (mail: ReceivedMail) => Reply | undefined | Promise<Reply | undefined>
   stop(): Promise<void>
 }
@@ -38,8 +38,8 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
       const reply = relay.onSender(address)
       done(reply && refusal(reply))
     },
-    onRcptTo: ({ address }, _session, done) => {
-      const reply = relay.onRecipient(address)
+    onRcptTo: async ({ address }, _session, done) => {
+      const reply = await relay.onRecipient(address)
       done(reply && refusal(reply))
     },
     onData: (stream, session, done) => {
