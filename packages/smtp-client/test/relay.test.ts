@@ -140,14 +140,19 @@ test('returns unreachable while the relay is down, and detects its recovery with
 })
 
 test('tries one connection at a time while the relay is down, with delays that double up to the maximum', async () => {
-  await using server = await startRawSmtp({
-    answer: ({ verb }) => (verb === 'greeting' ? '421 4.3.2 Down' : undefined),
-  })
+  // The first five connections fail together, so that none is tried again before the last of them has failed.
+  const answer = ({ verb, connection }: Step): Answer | undefined => {
+    if (verb !== 'greeting') return undefined
+    if (connection < 5) return hang
+    if (connection === 5) server.resetHung()
+    return '421 4.3.2 Down'
+  }
+  await using server = await startRawSmtp({ answer })
   await using it = open(server.url, { relayLimits: { retryDelayMsMin: 16, retryDelayMsMax: 100 } })
   expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
-  const atFirst = server.connections()
+  expect(server.connections()).toBe(5)
   await it.until((states) => states.length === 7)
-  expect(server.connections()).toBe(atFirst + 6)
+  expect(server.connections()).toBe(5 + 6)
   expectDoubling(it, 16, 100)
   const since = it.states.map((state) => state.kind === 'down' && state.since.getTime())
   expect(new Set(since).size).toBe(1)
@@ -227,7 +232,8 @@ test('a relay that accepts connections but no email is down, with growing delays
   await using server = await startRawSmtp({
     answer: ({ verb }) => (verb === 'MAIL' && locked ? '530 5.7.0 Authentication required' : undefined),
   })
-  await using it = open(server.url)
+  // With several connections, the first could be tried again before the last has failed.
+  await using it = open(server.url, { connections: 1 })
   for (let i = 0; i < 4; i++) {
     const outcomes = await sendAll(it.relay, 5)
     expect(kinds(outcomes)).toEqual(['unreachable'])
@@ -272,6 +278,7 @@ test('close returns queued emails, waits for those in flight, and rejects new on
   await once(server.server, 'listening')
   await using it = open(`smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, {
     connections: 1,
+    relayLimits: { closeMs: 60_000 },
   })
   const first = send(it.relay, 1)
   await expect.poll(() => answers.length, longTimeout).toBe(1)
@@ -287,10 +294,16 @@ test('close returns queued emails, waits for those in flight, and rejects new on
 })
 
 test('close does not wait indefinitely for a relay that hangs', async () => {
-  await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'end' ? hang : undefined) })
+  let hasArrived = false
+  const answer = ({ verb }: Step): Answer | undefined => {
+    if (verb !== 'end') return undefined
+    hasArrived = true
+    return hang
+  }
+  await using server = await startRawSmtp({ answer })
   const relay = openRelay(server.url, { relayLimits: { closeMs: 50 } })
   const outcome = send(relay, 1)
-  await expect.poll(() => server.commands, longTimeout).toContain('DATA')
+  await expect.poll(() => hasArrived, longTimeout).toBe(true)
   await relay.close()
   expect(await outcome).toMatchObject({ kind: 'interrupted', maybeSent: true })
 })
