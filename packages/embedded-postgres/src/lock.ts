@@ -5,8 +5,9 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const contendAtMostMs = 3000
+const contendAtMostMs = 15_000
 const pauseAtMostMs = 100
+const pauseDoublingsMax = 5
 
 /** The maximum length of a lock name, which must fit into a socket path like PostgreSQL's own `.s.PGSQL.5432`. */
 export const lockNameBytes = 'owner-4194304-12345678'.length
@@ -22,15 +23,16 @@ export type Lock = { kind: 'held'; release(): Promise<void> } | { kind: 'taken';
  */
 export async function takeLock(directory: string): Promise<Lock> {
   const deadline = Date.now() + contendAtMostMs
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     const claim = await createClaim(directory)
     const others = claim ? await findOthers(directory, claim.name) : []
     const owner = others.find((name) => name.startsWith('owner-'))
     if (claim && others.length === 0) return await claim.own()
     await claim?.withdraw()
     if (owner || Date.now() > deadline) return { kind: 'taken', byPid: pidIn(owner ?? others[0] ?? '') }
-    // Another process is starting at the same time. Random pauses let one of them win.
-    await sleep(Math.random() * pauseAtMostMs)
+    // Another process is starting at the same time. Random pauses let one of them win. They grow, because on a busy
+    // machine claims take longer and overlap more often.
+    await sleep(Math.random() * pauseAtMostMs * 2 ** Math.min(tries, pauseDoublingsMax))
   }
 }
 
