@@ -37,8 +37,8 @@ const isOnReplica = async (db: Reader) => {
 }
 
 /** A read of an organization: true if it ran on the replica. */
-function startReads(replicaOfReads = replicaDb) {
-  const replica = new Replica({ primary, replica: replicaOfReads, lagMaxMs, log })
+function startReads(replicaOfReads = replicaDb, replicaLagMaxMs = lagMaxMs) {
+  const replica = new Replica({ primary, replica: replicaOfReads, lagMaxMs: replicaLagMaxMs, log })
   const shares = new Shares({ perOrganization: 5, overall: 5, waitingPerOrganization: 5, waitMs: 60_000 })
   const read = createBoundedRead(primary, shares, { replica })
   replica.start()
@@ -60,11 +60,12 @@ test('reads from the replica while it is recent, and from the primary while it i
     await resumeReplay()
   }
   await until('the replica to be used again', () => reads.readsFromReplica())
-  expect(reads.replica.lagMs).toBeLessThanOrEqual(lagMaxMs)
+  await until('the replica to be recent', () => reads.replica.lagMs <= lagMaxMs)
 })
 
 test('an organization reads its own writes', async () => {
-  await using reads = startReads()
+  // On a busy machine, the replica can be a second behind at any time.
+  await using reads = startReads(replicaDb, 60 * lagMaxMs)
   const [writer, other] = [newId('org'), newId('org')]
   await until('the replica to be used', () => reads.readsFromReplica(writer))
   reads.replica.noteWrite(writer)
@@ -120,8 +121,8 @@ test('the service lists from the replica what it has just stored', async () => {
 })
 
 test('a check of the replica finds whether it has the data of the primary', async () => {
-  const check = (replica: Db) => checkReplica(primary, replica, 300)
-  expect(await check(replicaDb)).toMatchObject({ kind: 'current' })
+  const check = (replica: Db, withinMs = 300) => checkReplica(primary, replica, withinMs)
+  expect(await check(replicaDb, 60_000)).toMatchObject({ kind: 'current' })
   await pauseReplay()
   try {
     await primary.statement.script('create table if not exists noise (n int); insert into noise values (1)')
