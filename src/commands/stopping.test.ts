@@ -30,7 +30,7 @@ test('npm start exits together with the service', async () => {
       () => true,
       () => false,
     )
-  await until('the service to be gone', async () => !(await isAnswering()), 20_000)
+  await until('the service to be gone', async () => !(await isAnswering()))
   expect(await running.ended).toMatchObject({ stdout: expect.stringContaining('Stopping') })
 })
 

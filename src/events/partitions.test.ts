@@ -31,11 +31,11 @@ test('this month and the next three get partitions, also across years, once', as
 
 test('creating a partition is not limited by the timeout of requests', async () => {
   await using testDb = await createTestDb()
-  const hasty = openDb({ connection: testDb.connection, statementTimeoutMs: 100 })
+  const hasty = openDb({ connection: testDb.connection, statementTimeoutMs: 500 })
   try {
     const busy = testDb.db.begin(async (tx) => {
       await tx`lock table events_default in access exclusive mode`
-      await tx`select pg_sleep(0.5)`
+      await tx`select pg_sleep(1)`
     })
     await until(
       'the lock',
