@@ -99,7 +99,7 @@ test('what is queued is not sent twice, and webhooks are paused with a new secre
   expect(webhooks.map(({ secret, status }) => [box.open(secret)?.slice(0, 6), status])).toEqual([['whsec_', 'paused']])
 })
 
-test('members can sign in to the importing installation, and API keys work', { timeout: 180_000 }, async () => {
+test('members can sign in to the importing installation, and API keys work', async () => {
   await using app = await startFilled()
   await using fresh = await createTestDb()
   await importInto(fresh.db, await exportFrom(app.db, app.id))

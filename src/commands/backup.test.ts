@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
 
-const timeout = 180_000
+const timeout = 360_000
 
 /** Runs a command on the embedded database in a directory. */
 async function run(words: string[], dataDir: string, settings: Record<string, string> = {}) {

@@ -15,7 +15,7 @@ import { openDatabase } from '../db/connect.ts'
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')
 const log = pino({ level: 'silent' })
 /** Starts eight processes, each of which loads the complete service. */
-const commandsTimeoutMs = 180_000
+const commandsTimeoutMs = 360_000
 
 function newDataDir() {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'waxwing-commands-')))

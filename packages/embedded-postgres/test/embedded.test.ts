@@ -16,7 +16,7 @@ import {
 import { startEmbedded } from '../src/embedded.ts'
 
 const silent = { info() {}, warn() {} }
-const soon = { timeout: 30_000, interval: 20 }
+const soon = { timeout: 150_000, interval: 20 }
 
 let site: Site
 /** A stopped database with one row, shared by tests that do not need a new one, because creating one is slow. */
