@@ -21,7 +21,10 @@ export type HistoryEntry = {
 const keptIp = (organizationId: OrganizationId, { ip }: Actor): Sql =>
   sql`(select ${ip ?? null}::text from organizations where id = ${organizationId} and keep_addresses)`
 
-/** Adds one entry to the history of one contact, and drops its oldest entries beyond the limit. */
+/**
+ * Adds one entry to the history of one contact, and drops its oldest entries beyond the limit. An event gets one entry,
+ * even if it is recorded again.
+ */
 export function insertHistory(
   tx: Tx,
   organizationId: OrganizationId,
@@ -35,7 +38,8 @@ export function insertHistory(
       case when keep_addresses then ${actor.ip ?? null}::text end,
       ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb
     from organizations
-    where id = ${organizationId}`
+    where id = ${organizationId}
+    on conflict do nothing`
   tx.send`
     delete from contact_history
     where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (

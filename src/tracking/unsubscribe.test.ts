@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
 import { type Answer, callUrl } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { Hints } from '../queue/hints.ts'
+import { newId } from '../values/ids.ts'
+import { recordUnsubscription, undoUnsubscription } from './unsubscribe.ts'
 
 let app: Awaited<ReturnType<typeof startWithReader>>
 beforeAll(async () => {
@@ -84,6 +87,17 @@ test('an unsubscription can be undone and repeated', async () => {
   await post(linkOf(reader))
   expect(await app.subscription(reader.email)).toBe('unsubscribed')
   expect(await reader.events()).toHaveLength(2)
+})
+
+test('an unsubscription that was undone has no effect when it is replayed from the spool', async () => {
+  const reader = await app.newReader()
+  const unsubscription = { ...reader.ids, id: newId('evt'), method: 'page', occurredAt: new Date() } as const
+  const record = () => recordUnsubscription({ db: app.db, hints: new Hints(app.db) }, unsubscription)
+  expect(await record()).toBe(true)
+  await undoUnsubscription(app.db, reader.ids, '192.0.2.1')
+  expect(await record()).toBe(false)
+  expect(await app.subscription(reader.email)).toBe('subscribed')
+  expect(await reader.events()).toHaveLength(1)
 })
 
 test('undoing without an unsubscription changes nothing', async () => {

@@ -7,9 +7,13 @@ import type { ContactId, OrganizationId } from '../values/ids.ts'
 import type { Unsubscription } from './entries.ts'
 import { findRecipient } from './tracking.sql.ts'
 
+/** Rolls back an unsubscription whose event was recorded before. */
+class AlreadyRecorded extends Error {}
+
 /**
- * Unsubscribes the contact and records the event. Returns false, and records nothing, if the contact had unsubscribed
- * before.
+ * Unsubscribes the contact and records the event. Returns false, and changes nothing, if the contact had unsubscribed
+ * before, or if this unsubscription was recorded before and may have been undone since: one that took both ways, through
+ * the database and the spool.
  */
 export async function recordUnsubscription(
   { db, hints }: { db: Db; hints: Hints },
@@ -18,8 +22,14 @@ export async function recordUnsubscription(
   const isNew = await inTransaction(db, async (tx) => {
     if (!(await unsubscribeByRecipient(tx, event, ip))) return false
     const noMachine = { machine: false, machineReason: null }
-    await recordEvents(tx, [{ ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } }])
+    const { fresh } = await recordEvents(tx, [
+      { ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } },
+    ])
+    if (fresh.length === 0) throw new AlreadyRecorded()
     return true
+  }).catch((error: unknown) => {
+    if (error instanceof AlreadyRecorded) return false
+    throw error
   })
   if (isNew) hints.notify('webhook.deliver')
   return isNew
