@@ -19,38 +19,47 @@ type Receiving = { request: FastifyRequest; reply: FastifyReply; firstSeenAt?: n
 /**
  * Closes connections whose request body does not arrive in time, whether or not the request was answered already, and
  * those of a client that has too many of them. Node.js has one time limit for all requests, and that one must fit
- * uploads. Only requests that are incomplete at a sweep cost anything beyond a map entry.
+ * uploads. Only requests that are incomplete at a sweep cost anything beyond a lookup.
  */
 export function closeSlowRequests(server: Server, withinMs: number): void {
-  const receiving = new Map<Socket, Receiving>()
+  // An entry per connection instead of one per request: V8 copies a map with many changes again and again, and requests
+  // in the old copies were not released before the next major garbage collection.
+  const connections = new Map<Socket, { receiving: Receiving | undefined }>()
   server.addHook('onRequest', (request, reply, done) => {
     const { headers, socket } = request.raw
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody) receiving.set(socket, { request, reply })
+    if (hasBody) {
+      const connection = connections.get(socket)
+      if (connection) connection.receiving = { request, reply }
+      else connections.set(socket, { receiving: { request, reply } })
+    }
     done()
   })
   // Otherwise every connection would keep its last request in memory.
   server.addHook('onResponse', (request, _reply, done) => {
-    if (request.raw.complete) receiving.delete(request.raw.socket)
+    const connection = connections.get(request.raw.socket)
+    if (connection?.receiving?.request === request && request.raw.complete) connection.receiving = undefined
     done()
   })
   const sweep = setInterval(
     () => {
       const now = performance.now()
       const slowOf = new Map<string, number>()
-      for (const [socket, each] of receiving) {
-        if (each.request.raw.complete || socket.destroyed) {
-          receiving.delete(socket)
+      for (const [socket, connection] of connections) {
+        if (socket.destroyed) connections.delete(socket)
+        const { receiving } = connection
+        if (!receiving || socket.destroyed || receiving.request.raw.complete) {
+          connection.receiving = undefined
           continue
         }
-        const seenBefore = each.firstSeenAt !== undefined
-        each.firstSeenAt ??= now
-        if (!seenBefore || mayBeSlow(each)) continue
-        const client = clientNetwork(each.request.ip)
+        const seenBefore = receiving.firstSeenAt !== undefined
+        receiving.firstSeenAt ??= now
+        if (!seenBefore || mayBeSlow(receiving)) continue
+        const client = clientNetwork(receiving.request.ip)
         const slow = (slowOf.get(client) ?? 0) + 1
         slowOf.set(client, slow)
-        if (slow <= slowPerClientMax && now - each.firstSeenAt < withinMs) continue
-        receiving.delete(socket)
+        if (slow <= slowPerClientMax && now - receiving.firstSeenAt < withinMs) continue
+        connections.delete(socket)
         socket.destroy()
       }
     },
