@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
+import { hold, openTab, sizes } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -78,13 +78,16 @@ test.each(sizes)('a group that does not exist is created by the import, and the 
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
   expect(await page.getByText('other@example.com').count()).toBe(0)
 
-  // A name that was typed but not picked is used too. Existing names match case-insensitively.
+  // A name that was typed but not picked is used too, even before the groups are loaded. Existing names match
+  // case-insensitively.
   for (const name of ['newsletter', 'Customers']) {
+    const goOn = await hold(page, '**/api/v1/organization/groups')
     await openFile()
     await group.fill(name)
     await group.blur()
     await page.getByRole('radiogroup', { name: 'New contacts will be' }).waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Start import' }).click()
+    await goOn()
     await page.getByText('1 row processed.').waitFor()
   }
   await page.getByRole('link', { name: 'Customers' }).waitFor()

@@ -54,5 +54,5 @@ export function GroupChoice({ label, description, groups, chosen, onChange }: Pr
   )
 }
 
-const findByName = (groups: Group[], name: string) =>
+export const findByName = (groups: Group[], name: string) =>
   groups.find((group) => group.name.toLowerCase() === name.toLowerCase())

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
-import type { FileInspection } from '../api/types.ts'
+import type { Group as ContactGroup, FileInspection } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -20,7 +20,7 @@ import {
 } from './contacts.api.ts'
 import { DropArea } from './drop-area.tsx'
 import { type EncodedFile, toUtf8 } from './file-encoding.ts'
-import { type ChosenGroup, GroupChoice } from './group-choice.tsx'
+import { type ChosenGroup, findByName, GroupChoice } from './group-choice.tsx'
 import { type ColumnChoice, suggestedChoices, type Target, toMapping } from './import-mapping.ts'
 
 type ChosenFile = EncodedFile & { inspection: FileInspection; choices: ColumnChoice[] }
@@ -74,7 +74,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
   const start = useMutation({
     mutationFn: async () => {
       if (typeof mapping === 'string') throw new Error(mapping)
-      const groupId = await idOf(group)
+      const groupId = await idOf(group, async () => (await groups.refetch({ throwOnError: true })).data ?? [])
       if (groupId) setGroup({ id: groupId })
       return startImport(chosen.file, mapping, {
         group_id: groupId,
@@ -176,9 +176,12 @@ function MapColumns({ chosen, setChosen }: MapProps) {
   )
 }
 
-async function idOf(group: ChosenGroup | null): Promise<string | null> {
-  if (!group) return null
-  return 'id' in group ? group.id : (await createGroup(group.name)).id
+/** A name may have been typed before the groups were loaded, so it is looked up before the group is created. */
+async function idOf(chosen: ChosenGroup | null, loadGroups: () => Promise<ContactGroup[]>): Promise<string | null> {
+  if (!chosen) return null
+  if ('id' in chosen) return chosen.id
+  const { id } = findByName(await loadGroups(), chosen.name) ?? (await createGroup(chosen.name))
+  return id
 }
 
 type Row = { choice: ColumnChoice; index: number }
