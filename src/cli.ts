@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './runtime/optimize-ticks.ts'
 import { parseArgs } from 'node:util'
 import type { Flags } from './commands/flags.ts'
 import { version } from './config/package-root.ts'
