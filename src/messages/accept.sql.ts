@@ -65,12 +65,11 @@ export async function findRecipients(
     findSuppressions(db, keys),
   ])
   const names = new Map(organizations.map(({ id, name }) => [id, name]))
-  const contactOf = new Map(contacts.map((contact) => [addressKey(contact), contact]))
-  const reasonsOf = new Map(groupBy(suppressions, addressKey))
-  return keys.map((key) => {
-    const address = addressKey(key)
-    const contact = contactOf.get(address)
-    const reasons = reasonsOf.get(address)?.map(({ reason }) => reason) ?? noReasons
+  const contactAt = new Map(contacts.map((contact) => [contact.position, contact]))
+  const reasonsAt = new Map(groupBy(suppressions, ({ position }) => position))
+  return keys.map((key, index) => {
+    const contact = contactAt.get(index + 1)
+    const reasons = reasonsAt.get(index + 1)?.map(({ reason }) => reason) ?? noReasons
     return {
       organizationName: names.get(key.organizationId) ?? '',
       contactId: contact?.contactId ?? null,
@@ -93,7 +92,10 @@ const addressKey = ({ organizationId, emailKey }: AddressKey) => `${organization
 const findOrganizationNames = (db: Reader, ids: OrganizationId[]) =>
   db<{ id: OrganizationId; name: string }>`select id, name from organizations where id = any (${ids}::uuid[])`
 
-type ContactOfAddress = AddressKey & {
+/** The position of the address among those that were asked for, from 1. */
+type AtPosition = { position: number }
+
+type ContactOfAddress = AtPosition & {
   contactId: ContactId
   email: string
   firstName: string | null
@@ -103,16 +105,16 @@ type ContactOfAddress = AddressKey & {
 }
 
 const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAddress>`
-  select organization_id, email_key, id as contact_id, email, first_name, last_name, attributes, subscription
+  select position, id as contact_id, email, first_name, last_name, attributes, subscription
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-    as key (organization_id, email_key)
+    with ordinality as key (organization_id, email_key, position)
   join contacts using (organization_id, email_key)
   where true ${onOneNode(db, keys, sql`contacts.organization_id`)}`
 
-const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AddressKey & { reason: string }>`
-  select organization_id, email_key, reason
+const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AtPosition & { reason: string }>`
+  select position, reason
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-    as key (organization_id, email_key)
+    with ordinality as key (organization_id, email_key, position)
   join suppressions using (organization_id, email_key)
   where true ${onOneNode(db, keys, sql`suppressions.organization_id`)}`
 

@@ -13,7 +13,20 @@ export type RateLimitOptions = {
   message?: string
 }
 
-type Bucket = { tokens: number; filledAt: number }
+export type Bucket = { tokens: number; filledAt: number }
+
+/** Takes a token, or returns the seconds until there is one. */
+export function takeToken(
+  bucket: Bucket,
+  nowMs: number,
+  { perSecond, burst }: { perSecond: number; burst: number },
+): number {
+  bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.filledAt) / 1000) * perSecond)
+  bucket.filledAt = nowMs
+  if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond
+  bucket.tokens -= 1
+  return 0
+}
 
 /** What a key may still call: `remaining` calls now, and all of its calls again in `resetSeconds`. */
 export type RateLimitState = { remaining: number; resetSeconds: number }
@@ -77,10 +90,6 @@ export class RateLimit {
     else if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(this.#buckets.keys().next().value!)
     const bucket = known ?? { tokens: this.#burst, filledAt: nowMs }
     this.#buckets.set(key, bucket)
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.filledAt) / 1000) * this.#perSecond)
-    bucket.filledAt = nowMs
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond
-    bucket.tokens -= 1
-    return 0
+    return takeToken(bucket, nowMs, { perSecond: this.#perSecond, burst: this.#burst })
   }
 }

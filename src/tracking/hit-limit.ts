@@ -1,17 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { Counter, type Registry } from 'prom-client'
-import { RateLimit } from '../runtime/rate-limit.ts'
+import { type Bucket, takeToken } from '../runtime/rate-limit.ts'
 import type { MessageId } from '../values/ids.ts'
 
 /** A scanner follows all links of an email at once, so the burst is far above what a person does. */
-const burstMax = 50
-const hitsPerSecond = 5
+const rate = { perSecond: 5, burst: 50 }
 const hitsPerDayMax = 1_000
 /** About 10 MB. Beyond this number, the least recently hit messages start again with a full bucket. */
 const messagesMax = 50_000
 const dayMs = 24 * 60 * 60 * 1000
 
-type Day = { startedAtMs: number; hits: number }
+type Hits = Bucket & { dayStartedAt: number; hitsToday: number }
 
 /**
  * Limits the hits of each message. Anyone with the URL of a pixel can request it endlessly, and each stored hit becomes
@@ -20,8 +19,7 @@ type Day = { startedAtMs: number; hits: number }
  * Kept in memory without a query: each process allows the limit once, and a restart resets it.
  */
 export class HitLimit {
-  readonly #rate = new RateLimit({ perSecond: hitsPerSecond, burst: burstMax, keysMax: messagesMax })
-  readonly #days = new LRUCache<MessageId, Day>({ max: messagesMax })
+  readonly #messages = new LRUCache<MessageId, Hits>({ max: messagesMax })
   readonly #limited: Counter
 
   constructor(metrics: Registry) {
@@ -34,18 +32,22 @@ export class HitLimit {
 
   /** The number of tracked messages. */
   get size(): number {
-    return this.#days.size
+    return this.#messages.size
   }
 
   /** Returns whether this hit should be stored. The time is monotonic. */
   allows(messageId: MessageId, nowMs = performance.now()): boolean {
-    let day = this.#days.get(messageId)
-    if (!day || nowMs - day.startedAtMs >= dayMs) {
-      day = { startedAtMs: nowMs, hits: 0 }
-      this.#days.set(messageId, day)
+    let message = this.#messages.get(messageId)
+    if (!message) {
+      message = { tokens: rate.burst, filledAt: nowMs, dayStartedAt: nowMs, hitsToday: 0 }
+      this.#messages.set(messageId, message)
     }
-    const isAllowed = day.hits < hitsPerDayMax && this.#rate.allow(messageId, nowMs)
-    if (isAllowed) day.hits++
+    if (nowMs - message.dayStartedAt >= dayMs) {
+      message.dayStartedAt = nowMs
+      message.hitsToday = 0
+    }
+    const isAllowed = message.hitsToday < hitsPerDayMax && takeToken(message, nowMs, rate) === 0
+    if (isAllowed) message.hitsToday++
     else this.#limited.inc()
     return isAllowed
   }

@@ -1,5 +1,8 @@
 /** Groups items by a key, in the order of the keys, so that transactions lock the rows of several groups in one order. */
-export function groupBy<Item, Key extends string>(items: readonly Item[], keyOf: (item: Item) => Key): [Key, Item[]][] {
+export function groupBy<Item, Key extends string | number>(
+  items: readonly Item[],
+  keyOf: (item: Item) => Key,
+): [Key, Item[]][] {
   const groups = new Map<Key, Item[]>()
   for (const item of items) {
     const key = keyOf(item)
