@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import type { Db } from '../src/db/db.ts'
 import { type GroupId, newId, parseId } from '../src/values/ids.ts'
 import { copyIn } from './support/copy-in.ts'
@@ -57,7 +58,9 @@ async function copyMembers(db: Db, { id: organizationId }: Tenant, groupId: Grou
   const given = newAddresses().map((email) => ({ id: newId('con'), email }))
   const contacts = given.map(({ id, email }) => `${organizationId}\t${id}\t${email}\t${email}\tAda\tsubscribed\n`)
   const joined = given.map(({ id }) => `${organizationId}\t${groupId}\t${id}\n`)
-  const client = await db.pool.connect()
+  // COPY is not possible on the pipelined connections of the pool.
+  const client = new pg.Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
+  await client.connect()
   const startedAt = performance.now()
   await client.query('begin')
   const columns = 'organization_id, id, email, email_key, first_name, subscription'
@@ -69,7 +72,7 @@ async function copyMembers(db: Db, { id: organizationId }: Tenant, groupId: Grou
   )
   await client.query('commit')
   const seconds = (performance.now() - startedAt) / 1000
-  client.release()
+  await client.end()
   return { operations: membersPerRequest, seconds }
 }
 
