@@ -46,12 +46,13 @@ export function closeSlowRequests(server: Server, withinMs: number): void {
       const now = performance.now()
       const slowOf = new Map<string, number>()
       for (const [socket, connection] of connections) {
-        if (socket.destroyed) connections.delete(socket)
-        const { receiving } = connection
-        if (!receiving || socket.destroyed || receiving.request.raw.complete) {
-          connection.receiving = undefined
+        if (socket.destroyed) {
+          connections.delete(socket)
           continue
         }
+        if (connection.receiving?.request.raw.complete) connection.receiving = undefined
+        const { receiving } = connection
+        if (!receiving) continue
         const seenBefore = receiving.firstSeenAt !== undefined
         receiving.firstSeenAt ??= now
         if (!seenBefore || mayBeSlow(receiving)) continue

@@ -15,7 +15,7 @@ export type RateLimitOptions = {
 
 export type Bucket = { tokens: number; filledAt: number }
 
-/** Takes a token, or returns the seconds until there is one. */
+/** Takes a token and returns 0, or returns the seconds until there is one. */
 export function takeToken(
   bucket: Bucket,
   nowMs: number,

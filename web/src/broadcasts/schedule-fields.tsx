@@ -1,9 +1,10 @@
-import { Checkbox, Chip, Fieldset, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Checkbox, Chip, Fieldset, Group, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { fieldProblem } from '../api/api-error.ts'
 import type { Weekday } from '../api/types.ts'
 import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
 import type { FieldsProps } from './audience-fields.tsx'
 import { type When, weekdays } from './draft.ts'
+import { DurationSelect } from './duration-select.tsx'
 
 const delays = [
   { value: '900', label: '15 minutes' },
@@ -68,24 +69,18 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
         error={fieldProblem(error, 'messages_per_hour')}
       />
       {isPlanned && (
-        <Select
+        <DurationSelect
           label="Give up if it cannot start within"
           description="A broadcast that is late by more than this, for example after an outage or a restored backup, expires and sends nothing."
-          data={withCurrent(draft.missedAfter)}
-          allowDeselect={false}
-          maw={320}
+          durations={delays}
           value={draft.missedAfter}
-          onChange={(value) => value && set({ missedAfter: value })}
+          onChange={(missedAfter) => set({ missedAfter })}
           error={fieldProblem(error, 'missed_after_seconds')}
         />
       )}
     </Stack>
   )
 }
-
-/** A value that was set through the API stays selectable. */
-const withCurrent = (value: string) =>
-  delays.some((delay) => delay.value === value) ? delays : [...delays, { value, label: `${value} seconds` }]
 
 function WindowFields({ draft, set, error }: FieldsProps) {
   return (

@@ -6,6 +6,7 @@ import { versionsQuery } from '../flows/flows.api.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import type { FieldsProps } from './audience-fields.tsx'
 import { type Draft, type DraftVariant, firstVariants, newVariant, variantKeys } from './draft.ts'
+import { DurationSelect } from './duration-select.tsx'
 
 const contents = [
   { value: 'flow', label: 'The flow as it is' },
@@ -195,14 +196,12 @@ function SampleFields({ draft, set, error }: FieldsProps) {
             />
           </Group>
           {draft.winnerBy !== 'manual' && (
-            <Select
+            <DurationSelect
               label="Choose it after"
               description="Since the last email of the sample. You can choose it earlier yourself."
-              data={withCurrent(draft.decideAfter)}
-              allowDeselect={false}
-              maw={320}
+              durations={waits}
               value={draft.decideAfter}
-              onChange={(value) => value && set({ decideAfter: value })}
+              onChange={(decideAfter) => set({ decideAfter })}
               error={fieldProblem(error, 'decide_after_seconds')}
             />
           )}
@@ -215,7 +214,3 @@ function SampleFields({ draft, set, error }: FieldsProps) {
     </>
   )
 }
-
-/** A value that was set through the API stays selectable. */
-const withCurrent = (value: string) =>
-  waits.some((wait) => wait.value === value) ? waits : [...waits, { value, label: `${value} seconds` }]
