@@ -25,20 +25,21 @@ export type Contact = {
 }
 
 /** Excludes 'unsubscribe', which the contact's subscription already reflects. */
-const isSuppressed = sql`exists (
+const isSuppressed = (organizationId: OrganizationId) => sql`exists (
   select from suppressions
-  where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
+  where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
     and suppressions.reason <> 'unsubscribe')`
 
-const contactColumns = sql`
+/** Every table is compared with the organization itself, so that a distributed database reads from one node. */
+const contactColumns = (organizationId: OrganizationId) => sql`
   contacts.id, contacts.email, contacts.email_key, contacts.first_name, contacts.last_name, contacts.attributes,
   contacts.created_at,
-  case when ${isSuppressed} then 'suppressed' else contacts.subscription end as status,
+  case when ${isSuppressed(organizationId)} then 'suppressed' else contacts.subscription end as status,
   coalesce((
     select json_agg(json_build_object('id', groups.id, 'name', groups.name) order by lower(groups.name))
     from group_members
-    join groups on groups.organization_id = group_members.organization_id and groups.id = group_members.group_id
-    where group_members.organization_id = contacts.organization_id and group_members.contact_id = contacts.id
+    join groups on groups.organization_id = ${organizationId} and groups.id = group_members.group_id
+    where group_members.organization_id = ${organizationId} and group_members.contact_id = contacts.id
   ), '[]') as groups`
 
 export async function selectContact(
@@ -47,7 +48,7 @@ export async function selectContact(
   id: ContactId,
 ): Promise<Contact | undefined> {
   const [row] = await db<Contact>`
-    select ${contactColumns} from contacts where organization_id = ${organizationId} and id = ${id}`
+    select ${contactColumns(organizationId)} from contacts where organization_id = ${organizationId} and id = ${id}`
   return row
 }
 
@@ -102,7 +103,7 @@ export async function selectContacts(
     ? sql`contacts.* from (select ${matching} offset 0) as contacts order by ${outerKey} ${direction}`
     : sql`${matching} order by ${key} ${direction}`
   return db<Contact>`
-    select ${contactColumns}
+    select ${contactColumns(organizationId)}
     from (select ${page} limit ${limit + 1}) as contacts
     order by ${outerKey} ${direction}`
 }
@@ -116,7 +117,7 @@ export async function selectContactsById(
   ids: ContactId[],
 ): Promise<Contact[]> {
   return db<Contact>`
-    select ${contactColumns} from contacts
+    select ${contactColumns(organizationId)} from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     order by id`
 }

@@ -112,7 +112,7 @@ export async function lockContacts(
     for no key update`
   const held = rows.map(({ id }) => id)
   const changed = await tx<{ id: ContactId; subscription: Subscription }>`
-    update contacts set subscription = ${subscriptionOnJoining}, updated_at = now()
+    update contacts set subscription = ${subscriptionOnJoining(organizationId)}, updated_at = now()
     where organization_id = ${organizationId} and id = any (${held}::uuid[]) and subscription = 'not_subscribed'
     returning id, subscription`
   const subscribed = changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id)

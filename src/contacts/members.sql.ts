@@ -2,6 +2,7 @@ import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax } from './fields.ts'
+import { insertMemberships } from './groups.sql.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import type { ContactBefore } from './import-changes.sql.ts'
@@ -52,73 +53,117 @@ export async function insertMembers(
   members: Member[],
   actor: Actor,
 ): Promise<number> {
-  const [row] = await tx<{ created: number }>`
-    with ${givenMembers(members)},
-    created as (
-      insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-        created_by_type, created_by_id, created_subscribed)
-      select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
-        nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-        case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid,
-        unsubscription.email_key is null and ${subscription} = 'subscribed'
-      from given
-      left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}
-        and unsubscription.email_key = given.email_key and unsubscription.reason = 'unsubscribe'
-      order by given.email_key
-      on conflict (organization_id, email_key) do nothing
-      returning id
-    ),
-    joined as (
-      insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
-      select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from created where ${groupId}::uuid is not null
-    )
-    select count(*) as created from created`
-  return row!.created
+  const created = await tx<{ id: ContactId }>`
+    with ${givenMembers(members)}
+    insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
+      created_by_type, created_by_id, created_subscribed)
+    select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
+      nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
+      case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid,
+      unsubscription.email_key is null and ${subscription} = 'subscribed'
+    from given
+    left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}
+      and unsubscription.email_key = given.email_key and unsubscription.reason = 'unsubscribe'
+    order by given.email_key
+    on conflict (organization_id, email_key) do nothing
+    returning id`
+  const ids = created.map(({ id }) => id)
+  if (groupId && ids.length > 0) await insertMemberships(tx, organizationId, [groupId], ids, actor)
+  return ids.length
 }
 
 /**
- * Whether the attributes of a contact stay within their limits after the merge. Evaluated on the locked row, so that
- * concurrent requests cannot exceed the limits together. PostgreSQL writes a space after each colon and comma; those of
- * the first level are not counted.
+ * Whether the attributes of a contact stay within their limits after the merge. PostgreSQL writes a space after each
+ * colon and comma; those of the first level are not counted.
  */
-const attributesFit = sql`(held.attributes is null or contacts.attributes @> held.attributes or (
+const attributesFit = sql`(attributes is null or previous_attributes @> attributes or (
   select count(*) <= ${attributeKeysMax}
-    and octet_length((contacts.attributes || held.attributes)::text) - 2 * count(*) < ${attributesBytesMax}
-  from jsonb_object_keys(contacts.attributes || held.attributes)))`
+    and octet_length((previous_attributes || attributes)::text) - 2 * count(*) < ${attributesBytesMax}
+  from jsonb_object_keys(previous_attributes || attributes)))`
+
+const changedFields = sql`array_remove(array[
+  case when next_first_name is distinct from previous_first_name then 'first_name' end,
+  case when next_last_name is distinct from previous_last_name then 'last_name' end,
+  case when previous_attributes || attributes <> previous_attributes then 'attributes' end], null)`
 
 /** What the update changes, as a `ContactBefore`. */
 const changeOf = sql`jsonb_build_object(
-  'first_name', case when contacts.first_name is distinct from held.previous_first_name
-    then jsonb_build_array(held.previous_first_name, contacts.first_name) end,
-  'last_name', case when contacts.last_name is distinct from held.previous_last_name
-    then jsonb_build_array(held.previous_last_name, contacts.last_name) end,
-  'subscription', case when contacts.subscription <> held.previous_subscription
-    then jsonb_build_array(held.previous_subscription, contacts.subscription) end,
+  'first_name', case when next_first_name is distinct from previous_first_name
+    then jsonb_build_array(previous_first_name, next_first_name) end,
+  'last_name', case when next_last_name is distinct from previous_last_name
+    then jsonb_build_array(previous_last_name, next_last_name) end,
+  'subscription', case when next_subscription <> previous_subscription
+    then jsonb_build_array(previous_subscription, next_subscription) end,
   'attributes', (
-    select jsonb_object_agg(key, case when held.previous_attributes ? key
-      then jsonb_build_array(value, held.previous_attributes -> key) else jsonb_build_array(value) end)
-    from jsonb_each(held.attributes)
-    where held.previous_attributes -> key is distinct from value))`
+    select jsonb_object_agg(key, case when previous_attributes ? key
+      then jsonb_build_array(value, previous_attributes -> key) else jsonb_build_array(value) end)
+    from jsonb_each(attributes)
+    where previous_attributes -> key is distinct from value))`
 
+type HeldMember = {
+  id: ContactId
+  emailKey: string
+  /** It is not in the group yet. */
+  joins: boolean
+  changes: boolean
+  fits: boolean
+  isNewlySubscribed: boolean
+  fields: string[] | null
+  change: ContactBefore | null
+}
 export type ChangedMember = { id: ContactId; fields: string[]; isNewlySubscribed: boolean; change: ContactBefore }
 /** `tooLarge` are address keys. `changed` is empty unless it was requested. */
 export type UpdatedMembers = { added: number; tooLarge: string[]; changed: ChangedMember[] }
 
 /**
  * Updates the members that were contacts before `insertMembers`, adds them to the group, and returns how many were not
- * in it, and the keys of those whose attributes would become too large, which are not stored. This is a second
- * statement so that it sees what other transactions committed while the insert waited for them. Only rows that change
- * are locked: repeating a request writes nothing.
+ * in it, and the keys of those whose attributes would become too large, which are not stored. Only rows that change are
+ * locked: repeating a request writes nothing.
  */
 export async function updateMembers(
   tx: Tx,
   organizationId: OrganizationId,
-  { groupId, subscription }: Destination,
+  destination: Destination,
   members: Member[],
   actor: Actor,
   { returnsChanged }: { returnsChanged: boolean },
 ): Promise<UpdatedMembers> {
-  const [row] = await tx<{ [Key in keyof UpdatedMembers]: UpdatedMembers[Key] | null } & { added: number }>`
+  const held = await lockMembers(tx, organizationId, destination, members, { returnsChanged })
+  const stored = held.filter(({ changes, fits }) => fits || !changes)
+  const changed = stored.filter(({ changes }) => changes)
+  if (changed.length > 0) updateContacts(tx, organizationId, destination, members, changed)
+  const subscribed = changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
+  if (subscribed.length > 0)
+    tx.send`${recordChange(organizationId, 'subscribed', actor, sql`unnest(${subscribed}::uuid[]) as joined (id)`)}`
+  const joining = stored.filter(({ joins }) => joins).map(({ id }) => id)
+  return {
+    // After the updates in every request, which keeps the lock order consistent.
+    added: joining.length > 0 ? await insertMemberships(tx, organizationId, [destination.groupId!], joining, actor) : 0,
+    tooLarge: held.filter(({ changes, fits }) => changes && !fits).map(({ emailKey }) => emailKey),
+    changed: returnsChanged ? changed.map(toChanged) : [],
+  }
+}
+
+const toChanged = ({ id, fields, isNewlySubscribed, change }: HeldMember): ChangedMember => ({
+  id,
+  fields: fields!,
+  isNewlySubscribed,
+  change: change!,
+})
+
+/**
+ * Locks the contacts that change or join the group, in the order of their addresses, and returns what the update does to
+ * them. This is a statement after the insert, so that it sees what other transactions committed while the insert
+ * waited for them. The locked rows are read, so that concurrent requests cannot exceed the limits together.
+ */
+function lockMembers(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { groupId, subscription }: Destination,
+  members: Member[],
+  { returnsChanged }: { returnsChanged: boolean },
+): Promise<HeldMember[]> {
+  return tx<HeldMember>`
     with ${givenMembers(members)},
     known as materialized (
       select contacts.id, given.email_key, given.first_name, given.last_name, given.attributes::jsonb as attributes,
@@ -134,51 +179,48 @@ export async function updateMembers(
       where contacts.id <> given.id
     ),
     held as materialized (
-      select known.*, contacts.subscription as previous_subscription, contacts.first_name as previous_first_name,
-        contacts.last_name as previous_last_name, contacts.attributes as previous_attributes
+      select known.id, known.email_key, known.joins, known.changes, known.attributes,
+        contacts.first_name as previous_first_name,
+        nullif(coalesce(known.first_name, contacts.first_name), '') as next_first_name,
+        contacts.last_name as previous_last_name,
+        nullif(coalesce(known.last_name, contacts.last_name), '') as next_last_name,
+        contacts.attributes as previous_attributes, contacts.subscription as previous_subscription,
+        ${nextSubscription(organizationId, subscription)} as next_subscription
       from known
       join contacts on contacts.organization_id = ${organizationId} and contacts.id = known.id
       where known.joins or known.changes
       order by contacts.email_key
       for no key update of contacts
-    ),
-    changed as (
-      update contacts
-      set first_name = nullif(coalesce(held.first_name, contacts.first_name), ''),
-        last_name = nullif(coalesce(held.last_name, contacts.last_name), ''),
-        attributes = contacts.attributes || coalesce(held.attributes, '{}'),
-        subscription = case when contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
-          then ${subscriptionOnJoining} else contacts.subscription end,
-        updated_at = now()
-      from held
-      where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
-        and ${attributesFit}
-      returning contacts.id, contacts.subscription, held.previous_subscription,
-        array_remove(array[
-          case when contacts.first_name is distinct from held.previous_first_name then 'first_name' end,
-          case when contacts.last_name is distinct from held.previous_last_name then 'last_name' end,
-          case when contacts.attributes <> held.previous_attributes then 'attributes' end], null) as fields,
-        case when ${returnsChanged}::bool then ${changeOf} end as change
-    ),
-    recorded as (
-      ${recordChange(organizationId, 'subscribed', actor, sql`changed where subscription = 'subscribed' and previous_subscription <> 'subscribed'`)}
-    ),
-    too_large as (
-      select id, email_key from held where changes and id not in (select id from changed)
-    ),
-    joined as (
-      insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
-      select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from held
-      -- The count forces the updates to run first in every request, which keeps the lock order consistent.
-      where joins and (select count(*) from changed) >= 0 and id not in (select id from too_large)
-      order by id
-      on conflict do nothing
-      returning contact_id
     )
-    select (select count(*) from joined) as added, (select array_agg(email_key) from too_large) as too_large,
-      case when ${returnsChanged}::bool then (
-        select json_agg(json_build_object('id', id, 'fields', fields, 'change', change,
-          'isNewlySubscribed', subscription = 'subscribed' and previous_subscription <> 'subscribed'))
-        from changed) end as changed`
-  return { added: row!.added, tooLarge: row!.tooLarge ?? [], changed: row!.changed ?? [] }
+    select id, email_key, joins, changes, ${attributesFit} as fits,
+      next_subscription = 'subscribed' and previous_subscription <> 'subscribed' as is_newly_subscribed,
+      case when ${returnsChanged}::bool then ${changedFields} end as fields,
+      case when ${returnsChanged}::bool then ${changeOf} end as change
+    from held`
+}
+
+const nextSubscription = (organizationId: OrganizationId, subscription: Destination['subscription']) => sql`
+  case when contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
+    then ${subscriptionOnJoining(organizationId)} else contacts.subscription end`
+
+/** Updates contacts that are locked. */
+function updateContacts(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { subscription }: Destination,
+  members: Member[],
+  changed: readonly HeldMember[],
+): void {
+  const memberOf = new Map(members.map((member) => [member.emailKey, member]))
+  const given = changed.map(({ id, emailKey }) => ({ ...memberOf.get(emailKey)!, id }))
+  tx.send`
+    with ${givenMembers(given)}
+    update contacts
+    set first_name = nullif(coalesce(given.first_name, contacts.first_name), ''),
+      last_name = nullif(coalesce(given.last_name, contacts.last_name), ''),
+      attributes = contacts.attributes || coalesce(given.attributes::jsonb, '{}'),
+      subscription = ${nextSubscription(organizationId, subscription)},
+      updated_at = now()
+    from given
+    where contacts.organization_id = ${organizationId} and contacts.id = given.id`
 }

@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
+import type { OrganizationId } from '../values/ids.ts'
 
 /** 'unsubscribed' if this address unsubscribed, even if its contact was erased since; otherwise null. */
 export const priorUnsubscription = (organizationId: Sql, emailKey: Sql): Sql => sql`(
@@ -7,5 +8,5 @@ export const priorUnsubscription = (organizationId: Sql, emailKey: Sql): Sql => 
     and suppressions.reason = 'unsubscribe')`
 
 /** The subscription of a `not_subscribed` contact that is added to a group. */
-export const subscriptionOnJoining = sql`
-  coalesce(${priorUnsubscription(sql`contacts.organization_id`, sql`contacts.email_key`)}, 'subscribed')`
+export const subscriptionOnJoining = (organizationId: OrganizationId): Sql => sql`
+  coalesce(${priorUnsubscription(sql`${organizationId}`, sql`contacts.email_key`)}, 'subscribed')`

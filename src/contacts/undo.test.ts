@@ -115,7 +115,7 @@ test('an import can be undone for 7 days, and its recorded changes are deleted t
   const id = await importFile(app, 'email,first_name\nada@example.com,Augusta\n', group.id)
   await forgetExpiredChanges(app.db)
   expect(await app.db`select from import_changes`).toHaveLength(1)
-  await app.db.statement`update imports set finished_at = finished_at - interval '7 days'`
+  await app.db.statement`update imports set finished_at = now() - interval '7 days'`
   expect((await importOf(app, id)).undo_until).toBeNull()
   expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(409)
   await forgetExpiredChanges(app.db)

@@ -197,15 +197,15 @@ export async function selectFlows(
       coalesce(figures.sent, 0)::int8 as sent, coalesce(figures.opens, 0)::int8 as opens_unique,
       coalesce(figures.clicks, 0)::int8 as clicks_unique, coalesce(figures.bounces, 0)::int8 as bounces
     from flows
-    left join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = flows.version_id
-    left join flow_drafts drafts on drafts.organization_id = flows.organization_id and drafts.flow_id = flows.id
+    left join flow_versions versions on versions.organization_id = ${organizationId} and versions.id = flows.version_id
+    left join flow_drafts drafts on drafts.organization_id = ${organizationId} and drafts.flow_id = flows.id
     left join lateral (
       select sum(total) filter (where event_name = 'emailSent') as sent,
         sum(uniques) filter (where event_name = 'emailOpen') as opens,
         sum(uniques) filter (where event_name = 'emailClick') as clicks,
         sum(total) filter (where event_name in ('emailSoftBounce', 'emailHardBounce')) as bounces
       from event_counters
-      where organization_id = flows.organization_id and flow_id = flows.id and grain = 'day'
+      where organization_id = ${organizationId} and flow_id = flows.id and grain = 'day'
         and event_name = any ('{emailSent,emailOpen,emailClick,emailSoftBounce,emailHardBounce}')
         and starts_at > now() - interval '30 days'
     ) figures on true

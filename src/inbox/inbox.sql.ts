@@ -19,8 +19,10 @@ export type InboxReader = { role: 'owner' | 'member' }
 
 const visibleTo = ({ role }: InboxReader) => (role === 'owner' ? sql`true` : sql`not owners_only`)
 
-const inboxColumns = sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
-  exists (select from messages where organization_id = inbox.organization_id and id = inbox.message_id) as is_message`
+const inboxColumns = (
+  organizationId: OrganizationId,
+) => sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
+  exists (select from messages where organization_id = ${organizationId} and id = inbox.message_id) as is_message`
 
 export async function selectInbox(
   db: Reader,
@@ -33,7 +35,7 @@ export async function selectInbox(
     ...(before ? [sql`message_id < ${before}`] : []),
   ]
   return db.run<InboxSummary>(sql`
-    select ${inboxColumns}
+    select ${inboxColumns(organizationId)}
     from inbox
     where ${and(conditions)}
     order by message_id desc
@@ -47,7 +49,7 @@ export async function findInInbox(
   reader: InboxReader,
 ): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
   const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
-    select ${inboxColumns}, raw
+    select ${inboxColumns(organizationId)}, raw
     from inbox
     where organization_id = ${organizationId} and message_id = ${messageId} and ${visibleTo(reader)}`)
   return row

@@ -19,7 +19,7 @@ export async function selectPendingSends(
     from lanes
     cross join lateral (
       select id, due_at, attempt from jobs
-      where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+      where jobs.organization_id = ${organizationId} and jobs.kind = lanes.kind and jobs.lane = lanes.lane
       order by due_at, id
       limit ${perLaneMax}
     ) as first

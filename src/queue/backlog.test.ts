@@ -43,8 +43,8 @@ test('the lag is that of the oldest job, not the time since its lane was claimed
   const job = () => ({ organizationId, kind, lane: 'busy', id: newId('dlv') })
   await db.begin(async (tx) => enqueue(tx, [job()]))
   // An hour ago a worker claimed the lane, and has been busy with it since.
-  await db.statement`update jobs set due_at = due_at - interval '1 hour'`
-  await db.statement`update lanes set next_due_at = next_due_at - interval '1 hour'`
+  await db.statement`update jobs set due_at = now() - interval '1 hour'`
+  await db.statement`update lanes set next_due_at = now() - interval '1 hour'`
   expect((await findBacklog(db, kind, limits)).lagSeconds).toBeGreaterThan(3_500)
 
   const token = randomUUID()

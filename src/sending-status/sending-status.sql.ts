@@ -18,7 +18,7 @@ export async function findSendingQueue(
       (select least(count(*), ${countMax}) from lanes
         cross join lateral (
           select due_at, attempt from jobs
-          where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+          where jobs.organization_id = ${organizationId} and jobs.kind = lanes.kind and jobs.lane = lanes.lane
           order by due_at limit ${countMax}
         ) as first
         where lanes.organization_id = ${organizationId} and lanes.kind = 'message.send'
@@ -26,7 +26,7 @@ export async function findSendingQueue(
       (select min(oldest.due_at) from lanes
         cross join lateral (
           select due_at from jobs
-          where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+          where jobs.organization_id = ${organizationId} and jobs.kind = lanes.kind and jobs.lane = lanes.lane
           order by due_at limit 1
         ) as oldest
         where lanes.organization_id = ${organizationId} and lanes.kind = 'message.send') as waiting_since,

@@ -1,4 +1,6 @@
 import type { Reader } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
+import { sql } from '../db/sql.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** Resolves when the database responds. */
@@ -53,7 +55,8 @@ export async function findMessages(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.messageId)}::uuid[]
     ) as key (organization_id, id)
-    join messages using (organization_id, id)`
+    join messages using (organization_id, id)
+    where true ${onOneNode(db, keys, sql`messages.organization_id`)}`
 }
 
 /** There is no index for this rare query: it searches the newest messages only. */

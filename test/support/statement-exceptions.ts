@@ -101,12 +101,6 @@ export const exceptions: Exception[] = [
       ],
       // One organization.
       [
-        'contacts/members.sql.ts',
-        'from given',
-        ['write in a CTE'],
-        'Adds up to 10,000 members at once; what was inserted decides what is written next.',
-      ],
-      [
         'webhooks/webhooks.sql.ts',
         'left join lateral (',
         ['outer join to unnest'],
