@@ -37,7 +37,7 @@ export async function distributeTables(flags: Flags): Promise<number> {
       return 1
     }
     let started = 0
-    const added = await distribute(db, plan, (tables) => {
+    const added = await distribute(db, (tables) => {
       started += tables.length
       note(`[${started}/${left.length}] ${tables.join(', ')}`)
     })

@@ -1,6 +1,7 @@
 import { SetupFault } from '../values/errors.ts'
 import type { Db, Reader, Tx } from './db.ts'
-import { type DistributionPlan, distributionSteps, stepStatements } from './distribution-plan.ts'
+import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
+import { withMigrationLock } from './migration-lock.ts'
 
 /** Copying the rows of a large table exceeds the usual statement timeout. */
 const unlimited = { unlimited: true }
@@ -51,17 +52,21 @@ export async function checkCoordinator(db: Reader): Promise<{ nodes: string[] }>
   return { nodes: nodes.map(({ name }) => name) }
 }
 
+type Progress = (tables: readonly string[]) => void
+
 /**
  * Distributes the tables that are not distributed yet, with their rows, and returns their names. Each step is a
- * transaction, so that a run that was interrupted is continued by the next.
+ * transaction, so that a run that was interrupted is continued by the next. Waits while another process migrates or
+ * distributes.
  */
-export async function distribute(
-  db: Db,
-  plan: DistributionPlan,
-  progress: (tables: readonly string[]) => void = () => {},
-): Promise<string[]> {
+export async function distribute(db: Db, progress: Progress = () => {}): Promise<string[]> {
   const direct = db.directDb ?? db
-  const done = await findDistributedTables(direct)
+  return withMigrationLock(direct, () => distributeRest(direct, progress))
+}
+
+async function distributeRest(db: Db, progress: Progress): Promise<string[]> {
+  const plan = await readDistributionPlan(db)
+  const done = await findDistributedTables(db)
   const placements = new Map(plan.tables.map(({ name, placement }) => [name, placement]))
   const colocated = () => [...done].find((name) => placements.get(name) === 'distributed')
   const added: string[] = []
@@ -69,11 +74,11 @@ export async function distribute(
     const statements = stepStatements(step, { done, colocatedWith: colocated() })
     const left = step.tables.filter((name) => !done.has(name))
     progress(left)
-    await direct.begin((tx) => runSequentially(tx, statements), unlimited)
+    await db.begin((tx) => runSequentially(tx, statements), unlimited)
     for (const name of left) done.add(name)
     added.push(...left)
   }
-  if (added.length > 0) await direct.begin((tx) => removeLocalRows(tx, added), unlimited)
+  if (added.length > 0) await db.begin((tx) => removeLocalRows(tx, added), unlimited)
   return added
 }
 

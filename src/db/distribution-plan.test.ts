@@ -1,8 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect, test } from 'vitest'
 import { globalTables } from '../../test/support/statement-rules.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
-import { checkCoordinator, detectDistribution, findDistributedTables } from './distribute.ts'
+import { until } from '../../test/support/until.ts'
+import { checkCoordinator, detectDistribution, distribute, findDistributedTables } from './distribute.ts'
 import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
+import { withMigrationLock } from './migration-lock.ts'
+import { type StartedStatement, statementChannelName } from './statement-channel.ts'
 
 const none: ReadonlySet<string> = new Set()
 
@@ -49,4 +53,24 @@ test('a server without the extension is not distributed, and says what to instal
   expect(test.db.isDistributed).toBe(false)
   expect(await findDistributedTables(test.db)).toEqual(new Set())
   await expect(checkCoordinator(test.db)).rejects.toThrow('does not have the extension citus')
+})
+
+test('distributing waits while another process changes the schema', async () => {
+  await using test = await createTestDb()
+  const order: string[] = []
+  let attempts = 0
+  const count = (message: unknown) => {
+    if ((message as StartedStatement).text.includes('pg_try_advisory_xact_lock')) attempts += 1
+  }
+  let distributing: Promise<unknown> | undefined
+  await withMigrationLock(test.db, async () => {
+    subscribe(statementChannelName, count)
+    // Fails at the first table, because the server does not have the extension.
+    distributing = distribute(test.db, () => order.push('distributing')).catch(() => {})
+    await until('a second attempt to get the lock', () => attempts > 1)
+    order.push('migrated')
+  })
+  await distributing
+  unsubscribe(statementChannelName, count)
+  expect(order).toEqual(['migrated', 'distributing'])
 })

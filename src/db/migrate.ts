@@ -1,19 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { packageRoot } from '../config/package-root.ts'
 import { SetupFault } from '../values/errors.ts'
 import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
 import { detectDistribution, distribute, findDistributedTables, runSequentially } from './distribute.ts'
-import { readDistributionPlan } from './distribution-plan.ts'
+import { withMigrationLock } from './migration-lock.ts'
 
 export type Migration = { number: number; name: string; text: string }
-
-const advisoryLock = 7_249_316
-/** Migrations of large tables may exceed the usual statement timeout. */
-const unlimited = { unlimited: true }
-const lockPollMs = 100
 
 export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migrations')): Migration[] {
   return readdirSync(folder)
@@ -28,41 +22,32 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
 
 /**
  * Runs pending migrations, each in its own transaction, and returns their names. A migration marked `no transaction`
- * runs statement by statement instead and can be repeated. An advisory lock serializes processes that start at the same
- * time. Also detects whether the tables are distributed, and distributes those that a migration has added. Throws `SetupFault` if the schema is newer than this code, and an `Error` if two migrations have the same number.
+ * runs statement by statement instead and can be repeated. A lock serializes processes that start at the same time. Also
+ * detects whether the tables are distributed, and distributes those that a migration has added. Throws `SetupFault` if
+ * the schema is newer than this code, and an `Error` if two migrations have the same number.
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   checkNumbers(migrations)
   const direct = db.directDb ?? db
   const done: string[] = []
   for (const migration of migrations) {
-    while (!(await runExclusively(direct, migration, migrations, done))) await sleep(lockPollMs)
+    if (await withMigrationLock(direct, (tx) => runOnce(direct, tx, migration, migrations))) done.push(migration.name)
   }
   await detectDistribution(db)
-  if (db.isDistributed && done.length > 0) await distribute(direct, await readDistributionPlan(direct))
+  // Also if this process ran no migration: the one that did may still distribute the tables, or was killed before.
+  if (db.isDistributed) await distribute(direct)
   return done
 }
 
-/**
- * Returns false if another process is migrating. Waiting inside the database would block that process: a statement that
- * waits holds a snapshot, and an index that is built concurrently waits for all older snapshots.
- */
-function runExclusively(db: Db, migration: Migration, migrations: Migration[], done: string[]): Promise<boolean> {
-  return db.begin(async (tx) => {
-    const [lock] = await tx<{ held: boolean }>`select pg_try_advisory_xact_lock(${advisoryLock}) as held`
-    if (!lock!.held) return false
-    const applied = await readApplied(tx)
-    checkNotNewer(applied, migrations)
-    if (applied.some(({ number }) => number === migration.number)) return true
-    if (isConcurrent(migration)) {
-      // This transaction only holds the lock while another connection works, however long that takes.
-      await tx.script('set local idle_in_transaction_session_timeout = 0')
-      await runConcurrently(db, migration.text)
-    } else await runMigration(tx, migration.text)
-    await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
-    done.push(migration.name)
-    return true
-  }, unlimited)
+/** Returns false if the migration was run before. */
+async function runOnce(db: Db, tx: Tx, migration: Migration, migrations: Migration[]): Promise<boolean> {
+  const applied = await readApplied(tx)
+  checkNotNewer(applied, migrations)
+  if (applied.some(({ number }) => number === migration.number)) return false
+  if (isConcurrent(migration)) await runConcurrently(db, migration.text)
+  else await runMigration(tx, migration.text)
+  await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
+  return true
 }
 
 /** A distributed database accepts only single statements that change tables. */
