@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
@@ -11,14 +11,19 @@ const newsletter = {
   subject: 'News about {{ topic }}',
   html: '<p>News about {{ topic }}. <a href="https://example.com/news">Read more</a></p>',
 }
+/** Its first version reads a variable that the current one does not. */
+const firstEdition = { ...newsletter, subject: '{{ edition }}: news about {{ topic }}' }
 const people = ['ada', 'bob', 'carol', 'dan', 'eve']
+
+const lookSubject = 'Look: {{ topic }}, {{ offer }}!'
 
 const browser = await sharedBrowser()
 
-/** A flow, and a group of five of whom one unsubscribed. */
+/** A flow with two versions, and a group of five of whom one unsubscribed. */
 async function fill({ manage }: Service, { session }: Account): Promise<void> {
   const make = async (path: string, body: object) => (await manage(session, 'POST', path, body)).body.data
-  await make('/organization/flows', newsletter)
+  const flow = await make('/organization/flows', firstEdition)
+  await manage(session, 'PATCH', `/organization/flows/${flow.id}`, { subject: newsletter.subject })
   const group = await make('/organization/groups', { name: 'Readers' })
   const ids: string[] = []
   for (const name of people) ids.push((await make('/organization/contacts', { email: `${name}@example.com` })).id)
@@ -33,8 +38,8 @@ async function createDraft(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
 
-async function choose(page: Page, field: string, option: string): Promise<void> {
-  await page.getByRole('combobox', { name: field }).click()
+async function choose(page: Page, field: string, option: string, within: Page | Locator = page): Promise<void> {
+  await within.getByRole('combobox', { name: field }).click()
   await page.getByRole('option', { name: option }).click()
   await page.keyboard.press('Escape')
 }
@@ -81,14 +86,35 @@ test.each(sizes)(
     await page.getByRole('menuitem', { name: 'Duplicate' }).click()
     await page.getByRole('heading', { name: 'Copy of May news', level: 1 }).waitFor()
 
-    // Half of the recipients get two subjects, and the others the one that is chosen.
+    // Half of the recipients get two variants, and the others the one that is chosen.
     await page.getByRole('switch', { name: 'Compare variants' }).click()
     await page.getByLabel('Size of the sample').fill('50')
     await choose(page, 'Winner', 'You choose it')
     await panel.getByRole('button', { name: 'Check recipients' }).click()
     const variant = page.getByRole('group', { name: 'Variant B' })
     await variant.getByText('must not be empty').waitFor()
-    await variant.getByLabel('Subject').fill('Look: {{ topic }}')
+    await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }}')
+    await panel.getByRole('button', { name: 'Check recipients' }).click()
+    await panel.getByText('4 recipients lack a variable').waitFor()
+
+    // Variables that only a variant reads have fields as well, and keep their values while the variant is edited.
+    const offer = page.getByLabel('offer')
+    await offer.fill('ten percent off')
+    await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }} {{')
+    await choose(page, 'Content', 'The flow as it is', variant)
+    await offer.waitFor({ state: 'hidden' })
+    await choose(page, 'Content', 'Another subject', variant)
+    await variant.getByLabel('Subject').fill(lookSubject)
+    expect(await offer.inputValue()).toBe('ten percent off')
+    const first = page.getByRole('group', { name: 'Variant A' })
+    await choose(page, 'Content', 'Another version of the flow', first)
+    await choose(page, 'Version', 'Version 1', first)
+    await page.getByLabel('edition').fill('May')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('Draft saved.').waitFor()
+    await page.reload()
+    const values = ['topic', 'edition', 'offer'].map((name) => page.getByLabel(name, { exact: true }).inputValue())
+    expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])
     await panel.getByRole('button', { name: 'Check recipients' }).click()
     await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
     const dialog = page.getByRole('dialog')
@@ -99,11 +125,15 @@ test.each(sizes)(
     await dialog.getByRole('button', { name: 'Send to the others' }).click()
     await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
     const winner = page.getByRole('table', { name: 'Variants' }).getByRole('row').filter({ hasText: 'Winner' })
-    expect(await winner.innerText()).toContain('Look: {{ topic }}')
+    expect(await winner.innerText()).toContain(lookSubject)
     await page.getByText('Sent', { exact: true }).first().waitFor()
     const recipients = page.getByRole('table', { name: 'Recipients' })
     await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
     expect(await recipients.innerText()).not.toContain('ada@example.com')
+
+    const listed = await service.manage(account.session, 'GET', '/organization/messages?is_test=false')
+    const subjects = listed.body.data.map(({ subject }: { subject: string }) => subject)
+    expect(subjects.sort()).toEqual([...Array(3).fill('Look: birds, ten percent off!'), 'May: news about birds'])
 
     const [file] = await Promise.all([
       page.waitForEvent('download'),

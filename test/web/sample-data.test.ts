@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toContext } from '../../web/src/flows/sample-data.ts'
+import { toContext, withValues } from '../../web/src/flows/sample-data.ts'
 
 const variables = (...names: string[]) => names.map((name) => ({ name, has_default: false }))
 
@@ -28,4 +28,15 @@ test('only context variables are included, without their context prefix', () => 
     order: { id: 'x' },
     contacted: 'x',
   })
+})
+
+test('typed values are set in a saved context, and everything else in it stays as it is', () => {
+  const saved = { order: { id: 7, total: 12 }, note: 'x', list: [1, 2] }
+  const typed = { 'order.total': '13', 'context.offer.code': 'A', note: '', 'none.such': '' }
+  expect(JSON.parse(JSON.stringify(withValues(saved, typed)))).toEqual({
+    order: { id: 7, total: '13' },
+    offer: { code: 'A' },
+    list: [1, 2],
+  })
+  expect(saved.order.total).toBe(12)
 })

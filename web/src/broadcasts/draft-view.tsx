@@ -3,19 +3,20 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastDetail } from '../api/types.ts'
+import type { BroadcastDetail, Variable } from '../api/types.ts'
 import { flowChoicesQuery, flowQuery } from '../flows/flows.api.ts'
 import { UnsavedGuard } from '../flows/unsaved-guard.tsx'
 import { paths } from '../paths.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { AudienceFields } from './audience-fields.tsx'
+import { AudienceFields, type FieldsProps } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
 import { changesOf, type Draft, draftOf, isSame, sampleOf } from './draft.ts'
 import classes from './draft-view.module.css'
 import { ScheduleFields } from './schedule-fields.tsx'
+import { useVariables } from './use-variables.ts'
 import { VariantFields } from './variant-fields.tsx'
 
 /** The problems of these fields are shown at their inputs. */
@@ -45,10 +46,10 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const [saved, setSaved] = useState(() => draftOf(broadcast))
   const [draft, setDraft] = useState(saved)
   const flow = useQuery({ ...flowQuery(draft.flowId ?? ''), enabled: draft.flowId !== null })
-  const variables = flow.data?.variables ?? []
+  const variables = useVariables(draft, flow.data)
   const dirty = !isSame(draft, saved)
   const save = useMutation({
-    mutationFn: (values: Draft) => changeBroadcast(id, changesOf(values, broadcast, variables)),
+    mutationFn: (values: Draft) => changeBroadcast(id, changesOf(values, broadcast)),
     onSuccess: async (_, values) => {
       setSaved(values)
       await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
@@ -64,6 +65,14 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
     if (dirty) await save.mutateAsync(draft)
   }
   const fields = { draft, set, error: save.error }
+  const contextFields = (shown: Variable[], description: string) => (
+    <ContextFields
+      description={description}
+      variables={shown}
+      values={{ ...sampleOf(broadcast.context, shown), ...draft.context }}
+      onChange={(name, text) => set({ context: { ...draft.context, [name]: text } })}
+    />
+  )
   return (
     <div className={classes.columns}>
       <form
@@ -84,15 +93,19 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               onChange={(event) => set({ name: event.currentTarget.value })}
               error={fieldProblem(save.error, 'name')}
             />
-            <FlowField {...fields} />
-            <ContextFields
-              variables={variables}
-              values={draft.context ?? sampleOf(broadcast.context, variables)}
-              onChange={(context) => set({ context })}
-            />
+            <FlowField {...fields} variables={variables.ofFlow} />
+            {contextFields(
+              variables.ofFlow,
+              'Values for everybody. Leave a field empty if each contact has an attribute of that name.',
+            )}
           </Part>
           <Part title="A/B test">
-            <VariantFields {...fields} />
+            <VariantFields {...fields}>
+              {contextFields(
+                variables.ofVariants,
+                'Values for the variables that only variants use. Leave a field empty if each contact has an attribute of that name.',
+              )}
+            </VariantFields>
           </Part>
           <Part title="Audience">
             <AudienceFields {...fields} />
@@ -134,7 +147,8 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function FlowField({ draft, set, error }: { draft: Draft; set: (changes: Partial<Draft>) => void; error: unknown }) {
+function FlowField({ draft, set, error, variables }: FieldsProps & { variables: Variable[] }) {
+  const isOfFlow = ([name]: [string, string]) => variables.some((variable) => variable.name === name)
   const flows = useQuery(flowChoicesQuery)
   const active = flows.data?.filter(({ status }) => status === 'active') ?? []
   return (
@@ -147,7 +161,11 @@ function FlowField({ draft, set, error }: { draft: Draft; set: (changes: Partial
       data={active.map(({ id, name }) => ({ value: id, label: name }))}
       value={draft.flowId}
       onChange={(flowId) =>
-        set({ flowId, context: undefined, variants: draft.variants.map((variant) => ({ ...variant, version: null })) })
+        set({
+          flowId,
+          context: Object.fromEntries(Object.entries(draft.context).filter((entry) => !isOfFlow(entry))),
+          variants: draft.variants.map((variant) => ({ ...variant, version: null })),
+        })
       }
       error={fieldProblem(error, 'flow_id')}
     />

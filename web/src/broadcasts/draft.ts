@@ -1,12 +1,12 @@
 import type { BroadcastChanges, BroadcastDetail, Variable, Weekday } from '../api/types.ts'
-import { isContextVariable, type Sample, toContext } from '../flows/sample-data.ts'
+import { contextPath, type Sample, withValues } from '../flows/sample-data.ts'
 
 /** What the form of a draft edits. Times and numbers are texts, as typed. */
 export type Draft = {
   name: string
   flowId: string | null
-  /** The typed value of each variable of the flow. Undefined until the user changes one. */
-  context: Sample | undefined
+  /** The values that were typed, by the name of their variable. The others are as saved. */
+  context: Sample
   groups: string[]
   segments: string[]
   excludedGroups: string[]
@@ -57,7 +57,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
   return {
     name: broadcast.name,
     flowId: broadcast.flow_id,
-    context: undefined,
+    context: {},
     groups: audience.group_ids,
     segments: audience.segment_ids,
     excludedGroups: audience.exclude_group_ids,
@@ -84,7 +84,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
   }
 }
 
-export function changesOf(draft: Draft, broadcast: BroadcastDetail, variables: readonly Variable[]): BroadcastChanges {
+export function changesOf(draft: Draft, broadcast: BroadcastDetail): BroadcastChanges {
   return {
     name: draft.name.trim(),
     flow_id: draft.flowId,
@@ -94,9 +94,8 @@ export function changesOf(draft: Draft, broadcast: BroadcastDetail, variables: r
       exclude_group_ids: draft.excludedGroups,
       exclude_segment_ids: draft.excludedSegments,
     },
-    ...(draft.context && {
-      context: { ...othersIn(broadcast.context, variables), ...toContext(draft.context, variables) },
-    }),
+    // Includes values that no field shows now: a subject may be half edited, and the API may have set others.
+    ...(Object.keys(draft.context).length > 0 && { context: withValues(broadcast.context, draft.context) }),
     schedule: {
       at: draft.when === 'now' ? null : draft.at,
       time_zone: draft.timeZone,
@@ -126,14 +125,12 @@ const localTimeOf = (at: string, timeZone: string) =>
 
 export const isSame = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
 
-const pathOf = (name: string) => name.replace(/^context\./, '').split('.')
-
 /** The texts of the fields for a saved context. */
 export function sampleOf(context: Record<string, unknown>, variables: readonly Variable[]): Sample {
   return Object.fromEntries(
-    variables.filter(isContextVariable).map(({ name }) => {
+    variables.map(({ name }) => {
       let value: unknown = context
-      for (const key of pathOf(name))
+      for (const key of contextPath(name))
         value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
       return [
         name,
@@ -141,10 +138,4 @@ export function sampleOf(context: Record<string, unknown>, variables: readonly V
       ]
     }),
   )
-}
-
-/** Values that no field shows, for example those set by the API. */
-function othersIn(context: Record<string, unknown>, variables: readonly Variable[]): Record<string, unknown> {
-  const shown = new Set(variables.map(({ name }) => pathOf(name)[0]))
-  return Object.fromEntries(Object.entries(context).filter(([key]) => !shown.has(key)))
 }

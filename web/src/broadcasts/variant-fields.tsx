@@ -1,6 +1,7 @@
 import { Button, Fieldset, Group, NumberInput, Radio, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { fieldProblem } from '../api/api-error.ts'
 import { versionsQuery } from '../flows/flows.api.ts'
 import { ErrorLine } from '../ui/states.tsx'
@@ -26,8 +27,8 @@ const rules = [
   { value: 'manual', label: 'You choose it' },
 ]
 
-/** Switches the A/B test on, and edits its variants and how the winner is found. */
-export function VariantFields({ draft, set, error }: FieldsProps) {
+/** Switches the A/B test on, and edits its variants and how the winner is found. `children` are shown below the variants. */
+export function VariantFields({ draft, set, error, children }: FieldsProps & { children: ReactNode }) {
   const { variants } = draft
   const isTest = variants.length > 0
   const change = (at: number, changes: Partial<DraftVariant>) =>
@@ -66,6 +67,7 @@ export function VariantFields({ draft, set, error }: FieldsProps) {
               </Button>
             </Group>
           )}
+          {children}
           <SampleFields draft={draft} set={set} error={error} />
         </>
       )}

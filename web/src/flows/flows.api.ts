@@ -81,6 +81,20 @@ export const previewQuery = (body: PreviewInput) =>
     gcTime: 10_000,
   })
 
+/** The variables of a subject, or null if it has an error. */
+export const subjectVariablesQuery = (subject: string) =>
+  queryOptions({
+    queryKey: keys.flowPreview({ subject }),
+    queryFn: async ({ signal }) => {
+      const body = { subject, html: '-' }
+      const { variables, problems } = await dataOf(api.POST('/api/v1/organization/flows/preview', { body, signal }))
+      // Without values, a valid subject may be a problem as well.
+      return variables.length === 0 && problems.length > 0 ? null : variables
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  })
+
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.flowVersions(id),
