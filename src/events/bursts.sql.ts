@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import {
@@ -57,19 +58,17 @@ export function clickWindows(clicks: readonly NewEvent[], withinMs: number): Cli
   return [...byMessage.values()]
 }
 
-const byOrganization = <Item extends { organizationId: OrganizationId }>(list: readonly Item[]) =>
-  groupBy(list, ({ organizationId }) => organizationId)
-
 const windowRows = (list: readonly ClickWindow[]): Sql => sql`
   unnest(
+    ${list.map((each) => each.organizationId)}::uuid[],
     ${list.map((each) => each.contactId)}::uuid[],
     ${list.map((each) => each.messageId)}::uuid[],
     ${list.map((each) => each.fromAt)}::timestamptz[],
     ${list.map((each) => each.untilAt)}::timestamptz[]
-  ) as click_window (contact_id, message_id, from_at, until_at)`
+  ) as click_window (organization_id, contact_id, message_id, from_at, until_at)`
 
-/** The newest clicks within the time range, read through the index on contacts. All windows have one organization. */
-const clicksIn = (organizationId: OrganizationId, list: readonly ClickWindow[]): Sql => {
+/** The newest clicks within the time range, read through the index on contacts. */
+const clicksIn = (db: Reader, list: readonly ClickWindow[]): Sql => {
   // One pair of bounds for all messages: PostgreSQL prunes partitions only by values known before execution.
   const [fromId] = list.map((each) => each.fromId).sort()
   const untilId = list
@@ -79,7 +78,8 @@ const clicksIn = (organizationId: OrganizationId, list: readonly ClickWindow[]):
   return sql`
     select id, occurred_at, machine, data ->> 'url' as url
     from events
-    where organization_id = ${organizationId} and contact_id = click_window.contact_id
+    where organization_id = click_window.organization_id and contact_id = click_window.contact_id
+      ${onOneNode(db, list, sql`organization_id`)}
       and occurred_at between click_window.from_at and click_window.until_at
       and id >= ${fromId} and id < ${untilId}
       and message_id = click_window.message_id and ${isClick} and (not machine or machine_reason = ${burst})
@@ -93,13 +93,10 @@ export async function filterByLinks(
   list: readonly ClickWindow[],
   linksMin: number,
 ): Promise<ClickWindow[]> {
-  const found = new Set<MessageId>()
-  for (const [organizationId, own] of byOrganization(list)) {
-    const rows = await db<{ messageId: MessageId }>`
-      select message_id from ${windowRows(own)}
-      where (select count(distinct url) from (${clicksIn(organizationId, own)}) as click) >= ${linksMin}`
-    for (const { messageId } of rows) found.add(messageId)
-  }
+  const rows = await db<{ messageId: MessageId }>`
+    select message_id from ${windowRows(list)}
+    where (select count(distinct url) from (${clicksIn(db, list)}) as click) >= ${linksMin}`
+  const found = new Set(rows.map(({ messageId }) => messageId))
   return list.filter(({ messageId }) => found.has(messageId))
 }
 
@@ -115,7 +112,7 @@ export type Click = {
 
 /** Locks the messages until the end of the transaction: no other transaction can record or label clicks on them. */
 export async function lockFirstClicks(tx: Tx, list: readonly ClickWindow[]): Promise<void> {
-  for (const [organizationId, own] of byOrganization(list))
+  for (const [organizationId, own] of groupBy(list, (each) => each.organizationId))
     await tx`
       select from first_occurrences
       where organization_id = ${organizationId} and event_name = 'emailClick'
@@ -124,17 +121,10 @@ export async function lockFirstClicks(tx: Tx, list: readonly ClickWindow[]): Pro
       for update`
 }
 
-export async function findClicks(db: Reader, list: readonly ClickWindow[]): Promise<Click[]> {
-  const clicks: Click[] = []
-  for (const [organizationId, own] of byOrganization(list)) {
-    const rows = await db<Omit<Click, 'organizationId'>>`
-      select click_window.contact_id, click_window.message_id, click.*
-      from ${windowRows(own)}
-      cross join lateral (${clicksIn(organizationId, own)}) as click`
-    for (const row of rows) clicks.push({ organizationId, ...row })
-  }
-  return clicks
-}
+export const findClicks = (db: Reader, list: readonly ClickWindow[]): Promise<Click[]> => db<Click>`
+  select click_window.organization_id, click_window.contact_id, click_window.message_id, click.*
+  from ${windowRows(list)}
+  cross join lateral (${clicksIn(db, list)}) as click`
 
 export type Relabelled = {
   id: EventId

@@ -72,7 +72,8 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
  * one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
-  const suspects = await filterByLinks(tx, clickWindows(clicks, withinMs), linksMin)
+  const windows = clickWindows(clicks, withinMs)
+  const suspects = windows.length === 0 ? [] : await filterByLinks(tx, windows, linksMin)
   if (suspects.length === 0) return
 
   await lockFirstClicks(tx, suspects)

@@ -34,8 +34,7 @@ export async function countByFlow(
   // Infinity means that only machines clicked before: nothing was counted.
   for (const { event, previousAt } of firsts)
     if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
-  for (const [organizationId, own] of groupBy(laterClicks, ([first]) => first!.organizationId))
-    await countLaterClicks(tx, changes, organizationId, own, moved)
+  await countLaterClicks(tx, changes, laterClicks, moved)
   return writer(tx, changes, changes.isEmpty ? () => false : await countValues(tx, changes.values()))
 }
 
@@ -94,12 +93,11 @@ const areOnOneLink = ([first, ...rest]: readonly NewEvent[]) =>
 async function countLaterClicks(
   tx: Tx,
   changes: FlowCounterChanges,
-  organizationId: OrganizationId,
   clicksOn: readonly NewEvent[][],
   moved: ReadonlySet<MessageId>,
 ): Promise<void> {
-  const asked = clicksOn.map(([click]) => click!.messageId!).filter((id) => !moved.has(id))
-  const firsts = asked.length === 0 ? [] : await findFirstLinks(tx, organizationId, asked)
+  const asked = clicksOn.map(([click]) => ofClick(click!)).filter(({ messageId }) => !moved.has(messageId))
+  const firsts = asked.length === 0 ? [] : await findFirstLinks(tx, asked)
   const firstOn = new Map(firsts.map((first) => [first.messageId, first]))
   const open = clicksOn.filter((clicks) => {
     const first = firstOn.get(clicks[0]!.messageId!)
@@ -107,18 +105,17 @@ async function countLaterClicks(
       !first || clicks.some((click) => clickedLink(click)?.id !== first.linkId || click.occurredAt < first.occurredAt)
     )
   })
-  if (open.length === 0) return
-  const messages = open.map(([click]) => ({
-    ...{ messageId: click!.messageId!, contactId: click!.contactId, flowId: click!.flowId },
-  }))
-  const ids = open.flatMap((clicks) => clicks.map(({ id }) => id))
-  moveFirstsOnLinks(
-    changes,
-    organizationId,
-    messages,
-    await findFirstsAfterClicks(tx, { organizationId, messages, ids }),
-  )
+  for (const [organizationId, own] of groupBy(open, ([click]) => click!.organizationId)) {
+    const messages = own.map(([click]) => ofClick(click!))
+    const ids = own.flatMap((clicks) => clicks.map(({ id }) => id))
+    const moves = await findFirstsAfterClicks(tx, { organizationId, messages, ids })
+    moveFirstsOnLinks(changes, organizationId, messages, moves)
+  }
 }
+
+const ofClick = ({ organizationId, messageId, contactId, flowId }: NewEvent) => ({
+  ...{ organizationId, messageId: messageId!, contactId, flowId },
+})
 
 function moveFirstsOnLinks(
   changes: FlowCounterChanges,

@@ -1,4 +1,5 @@
 import type { Reader } from '../db/db.ts'
+import { onOneNode } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
 import { timeOfId } from './id-time.ts'
@@ -26,16 +27,17 @@ export const findFirstsAfterLabels = (db: Reader, changed: Changed): Promise<Fir
 /** The first human click on a message. `linkId` is null if its link is not known without a look at the events. */
 export type FirstLink = { messageId: MessageId; occurredAt: Date | number; linkId: string | null }
 
-export async function findFirstLinks(
+export const findFirstLinks = (
   db: Reader,
-  organizationId: OrganizationId,
-  messageIds: readonly MessageId[],
-): Promise<FirstLink[]> {
-  return db<FirstLink>`
-    select subject_id as message_id, occurred_at, replace(link_id::text, '-', '') as link_id
-    from first_occurrences
-    where organization_id = ${organizationId} and event_name = 'emailClick' and subject_id = any (${messageIds}::uuid[])`
-}
+  keys: readonly { organizationId: OrganizationId; messageId: MessageId }[],
+): Promise<FirstLink[]> => db<FirstLink>`
+  select subject_id as message_id, occurred_at, replace(link_id::text, '-', '') as link_id
+  from unnest(
+    ${keys.map((key) => key.organizationId)}::uuid[],
+    ${keys.map((key) => key.messageId)}::uuid[]
+  ) as key (organization_id, subject_id)
+  join first_occurrences using (organization_id, subject_id)
+  where event_name = 'emailClick' ${onOneNode(db, keys, sql`first_occurrences.organization_id`)}`
 
 async function findFirsts(db: Reader, { organizationId, messages }: Changed, wasHuman: Sql): Promise<FirstOnLink[]> {
   // Keeps the query out of the partitions of the months before the messages, and of the contact's earlier events.
