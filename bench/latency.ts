@@ -41,7 +41,7 @@ export async function latency(): Promise<Result> {
     event_types: ['emailOpen', 'emailClick'],
   })
   const load = await HttpLoad.open(service.port, 1)
-  const next = inTurn(hitRequests(tenant.id, flow.id))
+  const next = inTurn(hitRequests([flow]))
   const times: number[] = []
   const cpuBefore = service.cpuMicros()
   for (let sample = 0; sample < samples + warmUps; sample++) {

@@ -23,7 +23,7 @@ export async function memory(): Promise<Result> {
   const tenant = await service.register('readers')
   const flow = await createFlow(tenant)
   const load = await HttpLoad.open(service.port, connections)
-  const next = inTurn(hitRequests(tenant.id, flow.id))
+  const next = inTurn(hitRequests([flow]))
   const done = { hits: 0, deliveries: 0 }
   const hit = async (count: number) => {
     for (const until = done.hits + count; done.hits < until; ) done.hits += (await load.run(next, 500)).operations

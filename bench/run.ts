@@ -31,17 +31,31 @@ const benches: Record<string, () => Promise<Result>> = {
   memory,
 }
 
-/** `npm run bench -- [name …] [--json FILE] [--profile FOLDER] [--verbose]` */
+/** Registering takes a tenth of a second each. */
+const organizationsMax = 1_000
+
+/** `npm run bench -- [name …] [--json FILE] [--profile FOLDER] [--organizations COUNT] [--verbose]` */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'string' }, profile: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+    options: {
+      json: { type: 'string' },
+      profile: { type: 'string' },
+      organizations: { type: 'string', default: '1' },
+      verbose: { type: 'boolean', default: false },
+    },
   })
   const unknown = positionals.filter((name) => !(name in benches))
   if (unknown.length > 0) {
     console.error(`Unknown bench "${unknown.join(', ')}". Available: ${Object.keys(benches).join(', ')}.`)
     return 2
   }
+  const organizations = Number(values.organizations)
+  if (!Number.isInteger(organizations) || organizations < 1 || organizations > organizationsMax) {
+    console.error(`--organizations must be a number from 1 to ${organizationsMax}.`)
+    return 2
+  }
+  options.organizations = organizations
   options.profileFolder = values.profile
   options.verbose = values.verbose
 

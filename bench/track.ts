@@ -1,10 +1,10 @@
 import { createTokens } from '../src/secrets/tokens.ts'
-import { newId, type OrganizationId } from '../src/values/ids.ts'
+import { newId } from '../src/values/ids.ts'
 import { compareWithHello } from './support/compare-http.ts'
 import { httpRequest, inTurn } from './support/http-load.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { appSecret, type Service, startService } from './support/service.ts'
-import { createFlow } from './support/tenant-data.ts'
+import { createFlow, type OrganizationFlow } from './support/tenant-data.ts'
 
 const messages = 30_000
 const reader = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15' }
@@ -15,26 +15,27 @@ const reader = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) App
  */
 export async function track(): Promise<Result> {
   const service = await startService('serve')
-  const tenant = await service.register('acme')
-  const flow = await createFlow(tenant)
-  await tenant.manage('POST', '/webhooks', {
-    name: 'all',
-    url: 'http://127.0.0.1:9/hook',
-    event_types: ['emailOpen', 'emailClick'],
-  })
-  const next = inTurn(hitRequests(tenant.id, flow.id))
+  const flows: OrganizationFlow[] = []
+  for (const tenant of await service.registerAll()) {
+    flows.push(await createFlow(tenant))
+    await tenant.manage('POST', '/webhooks', {
+      name: 'all',
+      url: 'http://127.0.0.1:9/hook',
+      event_types: ['emailOpen', 'emailClick'],
+    })
+  }
+  const next = inTurn(hitRequests(flows))
   const comparison = await compareWithHello(service, { ours: next, reference: next })
   return byRatio(comparison, { unit: 'hits', atLeast: 0.18, aim: 0.3, service, notes: [await spooled(service)] })
 }
 
-/** Returns a pixel and a link for each message. */
-export function hitRequests(organizationId: OrganizationId, flowId: Parameters<typeof signed>[1]): Buffer[] {
-  return Array.from({ length: messages }, () => signed(organizationId, flowId)).flat()
-}
+/** Returns a pixel and a link for each message, of one flow after the other. */
+export const hitRequests = (flows: readonly OrganizationFlow[]): Buffer[] =>
+  Array.from({ length: messages }, (_, index) => signed(flows[index % flows.length]!)).flat()
 
 const tokens = createTokens({ current: appSecret })
 
-function signed(organizationId: OrganizationId, flowId: ReturnType<typeof newId<'flw'>>): Buffer[] {
+function signed({ organizationId, id: flowId }: OrganizationFlow): Buffer[] {
   const ids = { organizationId, flowId, messageId: newId('msg'), contactId: newId('con') }
   const url = 'https://shop.example/orders/1042?utm_source=mail'
   return [

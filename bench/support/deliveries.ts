@@ -11,8 +11,8 @@ import { until } from './until.ts'
 
 export const endpoints = 100
 /** An organization may have fifty webhooks. */
-const tenants = 2
-const people = 10_000
+const tenantsMin = 2
+const people = 20_000
 const looksEveryMs = 25
 
 export type Deliverer = {
@@ -25,15 +25,15 @@ export type Deliverer = {
 /** A service with a hundred webhooks at the receiver, each with its own origin. */
 export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
   const service = await startService('start', { WEBHOOK_CA_FILE: authorityFile })
-  const made: Tenant[] = []
-  for (let number = 0; number < tenants; number++) {
-    const tenant = await service.register(`acme-${number}`)
+  const made = await service.registerAll()
+  while (made.length < tenantsMin) made.push(await service.register('another'))
+  const perTenant = Math.ceil(people / made.length)
+  for (const tenant of made) {
     await createFlow(tenant)
-    await insertContacts(service.db, tenant.id, people)
-    made.push(tenant)
+    await insertContacts(service.db, tenant.id, perTenant)
   }
   for (const [index, port] of receiver.ports.entries())
-    await made[index % tenants]!.manage('POST', '/webhooks', {
+    await made[index % made.length]!.manage('POST', '/webhooks', {
       name: `endpoint ${index}`,
       url: `https://localhost:${port}/hook`,
       event_types: ['emailClick'],
@@ -44,7 +44,7 @@ export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
     deliver: async (count) => {
       const before = await receiver.count()
       const firstId = lowestId(Date.now())
-      await insertEvents(service.db, count)
+      await insertEvents(service.db, count, perTenant)
       const startedAt = performance.now()
       const cpuBefore = service.cpuMicros()
       await service.db.statement`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"webhook.deliver"}')`
@@ -61,7 +61,7 @@ export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
 }
 
 /** Writes clicks with their deliveries and jobs in one statement, so that they become visible together. */
-async function insertEvents(db: Db, count: number): Promise<void> {
+async function insertEvents(db: Db, count: number, contacts: number): Promise<void> {
   await db.statement`
     with hooks as materialized (
       select organization_id, id, row_number() over (order by id) - 1 as place
@@ -76,7 +76,7 @@ async function insertEvents(db: Db, count: number): Promise<void> {
         people.id as contact_id, people.email, people.first_name
       from generate_series(1, ${count}::int) as number
       join hooks on hooks.place = number % ${endpoints}
-      join people on people.organization_id = hooks.organization_id and people.place = number % ${people}
+      join people on people.organization_id = hooks.organization_id and people.place = number % ${contacts}
       join flows on flows.organization_id = hooks.organization_id
     ),
     written as (

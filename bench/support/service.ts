@@ -34,6 +34,8 @@ export type Service = {
   port: number
   db: Db
   register(name: string): Promise<Tenant>
+  /** As many organizations as the command line says: one, unless `--organizations` is given. */
+  registerAll(): Promise<Tenant[]>
   /** Includes the Node process and PostgreSQL. */
   cpuMicros(): number | null
   /** The Node process only. */
@@ -65,11 +67,15 @@ export async function startService(
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_SECOND: '0',
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      // Registrations are limited by address: each names another one.
+      ...(options.organizations > 1 ? { TRUST_PROXY: 'true' } : {}),
       ...environment,
     },
   })
   const url = `http://127.0.0.1:${port}`
   const opened: { db?: Db } = {}
+  let registered = 0
+  const registerNext = (name: string) => register(url, name, ++registered)
   let stopping: Promise<void> | undefined
   const stop = () => {
     stopping ??= end(child, opened.db, folder)
@@ -87,7 +93,12 @@ export async function startService(
     url,
     port,
     db,
-    register: (name) => register(url, name),
+    register: registerNext,
+    registerAll: async () => {
+      const tenants: Tenant[] = []
+      for (let number = 0; number < options.organizations; number++) tenants.push(await registerNext(`acme-${number}`))
+      return tenants
+    },
     cpuMicros: () => cpuMicrosOfTree(child.pid!),
     residentBytes: () => residentBytes(child.pid!),
     stop,
@@ -114,11 +125,11 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function register(url: string, name: string): Promise<Tenant> {
+async function register(url: string, name: string, number: number): Promise<Tenant> {
   const registered = await call(
     `${url}/api/v1/auth/register`,
     'POST',
-    {},
+    { 'x-forwarded-for': `192.0.2.${number % 256}` },
     {
       organization_name: name,
       email: `${name}@example.com`,

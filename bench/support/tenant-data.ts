@@ -21,9 +21,12 @@ export const orderMail = {
   ].join('\n'),
 }
 
-export async function createFlow(tenant: Tenant): Promise<{ id: FlowId; text: string }> {
+/** The flow of an organization. */
+export type OrganizationFlow = { organizationId: OrganizationId; id: FlowId; text: string }
+
+export async function createFlow(tenant: Tenant): Promise<OrganizationFlow> {
   const { id } = await tenant.manage('POST', '/flows', orderMail)
-  return { id: parseId('flw', id)!, text: id }
+  return { organizationId: tenant.id, id: parseId('flw', id)!, text: id }
 }
 
 export const addressOf = (index: number) => `person-${index}@example.com`
