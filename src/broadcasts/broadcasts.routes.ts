@@ -17,7 +17,8 @@ import {
 } from './broadcasts.ts'
 import { exportRecipients } from './export.ts'
 import { selectRecipients } from './ledger.sql.ts'
-import { countResults, selectLinks } from './results.sql.ts'
+import { selectLinks } from './results.sql.ts'
+import { ResultsCounter } from './results.ts'
 import {
   BroadcastChanges,
   BroadcastIn,
@@ -29,7 +30,6 @@ import {
   resultsOut,
 } from './shapes.ts'
 import { variantsWithResults } from './variant-shapes.ts'
-import { countVariants } from './variants.sql.ts'
 import { variantKeyOf, variantKeys } from './variants.ts'
 
 const linksMax = 100
@@ -61,6 +61,7 @@ type Parts = DraftParts & { read: BoundedRead }
 
 export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsyncTypebox {
   const drafts = { db, runner }
+  const results = new ResultsCounter()
   return async (api) => {
     api.get(
       '/broadcasts',
@@ -111,7 +112,8 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         schema: {
           tags,
           summary: 'Get a broadcast',
-          description: 'Includes its progress and its results.',
+          description:
+            'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds.',
           params: IdParams,
           response: answers(BroadcastWithResultsOut),
         },
@@ -121,9 +123,9 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         const id = parseIdParam('brc', request.params.id)
         return read(organizationId, async (tx) => {
           const broadcast = await getBroadcast(tx, organizationId, id)
-          const results = resultsOut(await countResults(tx, broadcast))
-          const variants = variantsWithResults(broadcast, await countVariants(tx, broadcast))
-          return ok({ ...broadcastOut(broadcast), results, variants })
+          const counted = await results.count(tx, broadcast)
+          const variants = variantsWithResults(broadcast, counted.variants)
+          return ok({ ...broadcastOut(broadcast), results: resultsOut(counted.results), variants })
         })
       },
     )

@@ -886,7 +886,8 @@ export class WaxwingManagement {
   /**
    * Get a broadcast.
    *
-   * Includes its progress and its results.
+   * Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five
+   * seconds.
    */
   getBroadcast(id: string, options?: RequestOptions): Promise<Data<'getBroadcast'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}`, options })

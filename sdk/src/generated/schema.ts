@@ -2181,7 +2181,7 @@ export interface paths {
         };
         /**
          * Get a broadcast
-         * @description Includes its progress and its results.
+         * @description Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds.
          *
          *     Poll it about once a second to show the progress.
          *
