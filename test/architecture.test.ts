@@ -122,3 +122,8 @@ test('random choices of tests come from the seed of the run', () => {
   expect(tests).toContain('test/support/seeded.ts')
   expect(tests.filter((file) => !chosen.includes(file) && /Math\.random/.test(readFileSync(file, 'utf8')))).toEqual([])
 })
+
+test('schemas are built with TypeBox itself: its package for Fastify loads 340 more modules at every start', () => {
+  const loading = /^import (?!type )\{[^}]*\} from '@fastify\/type-provider-typebox'/m
+  expect(files.filter((file) => loading.test(textOf(file)))).toEqual([])
+})

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, errorsOnly, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'

@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { Nullable, oneOf } from '../http/envelope.ts'
 import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
 import type { VariantResults } from './variants.sql.ts'

@@ -19,7 +19,8 @@ type Hits = Bucket & { dayStartedAt: number; hitsToday: number }
  * Kept in memory without a query: each process allows the limit once, and a restart resets it.
  */
 export class HitLimit {
-  readonly #messages = new LRUCache<MessageId, Hits>({ max: messagesMax })
+  /** Created by the first hit, because it allocates its full size. */
+  #messages: LRUCache<MessageId, Hits> | undefined
   readonly #limited: Counter
 
   constructor(metrics: Registry) {
@@ -32,11 +33,12 @@ export class HitLimit {
 
   /** The number of tracked messages. */
   get size(): number {
-    return this.#messages.size
+    return this.#messages?.size ?? 0
   }
 
   /** Returns whether this hit should be stored. The time is monotonic. */
   allows(messageId: MessageId, nowMs = performance.now()): boolean {
+    this.#messages ??= new LRUCache({ max: messagesMax })
     let message = this.#messages.get(messageId)
     if (!message) {
       message = { tokens: rate.burst, filledAt: nowMs, dayStartedAt: nowMs, hitsToday: 0 }
