@@ -22,6 +22,8 @@ export const bulkActionKind = 'contacts.bulk'
 /** After this time, an action yields to others and continues in its next turn. */
 const turnMs = 3_000
 const inFlightMax = 2
+/** Rare, because every new job is announced by a hint. */
+const claimEveryMs = 1_000
 const batchMax = 500
 /** Erasing a contact takes about ten statements. */
 const eraseBatchMax = 20
@@ -40,6 +42,7 @@ export function bulkActionWorker(parts: BulkActionParts): WorkerSpec<BulkAction>
     kind: bulkActionKind,
     inFlightMax,
     laneWidthMax: 1,
+    claimEveryMs,
     load: (claims: Claim[]) => findUnfinishedActions(parts.db, claims),
     handle: async (claim, record) => {
       const isFinished = await runBulkAction(parts, record, Date.now() + turnMs)

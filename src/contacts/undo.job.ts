@@ -28,6 +28,8 @@ const batchMax = 1_000
 /** After this time, an undo yields to others and continues in its next turn. */
 const turnMs = 3_000
 const inFlightMax = 2
+/** Rare, because every new job is announced by a hint. */
+const claimEveryMs = 1_000
 
 export type UndoParts = {
   db: Db
@@ -42,6 +44,7 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
     kind: undoKind,
     inFlightMax,
     laneWidthMax: 1,
+    claimEveryMs,
     load: (claims: Claim[]) => findUndoing<Import>(db, claims),
     handle: async (claim, record) => {
       const until = Date.now() + turnMs

@@ -42,6 +42,11 @@ export type WorkerSpec<Work> = {
   handle: (claim: Claim, work: Work) => Promise<Handled>
   /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
   isSlow?: (work: Work) => boolean
+  /**
+   * How often to look for lanes that no hint has announced: those of postponed jobs and of killed processes. Each look is
+   * a query, also while there is nothing to do.
+   */
+  claimEveryMs?: number
   /** Returns false while no job should be started, for example while the relay is down. */
   isOpen?: () => boolean
 }
@@ -149,7 +154,7 @@ export class Worker<Work> {
 
   async #claim(): Promise<void> {
     const now = performance.now()
-    if (now - this.#polledAt < pollEveryMs || this.#lanes.size >= lanesMax) return
+    if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return
     this.#polledAt = now
     const token = randomUUID()
     const claimed = await this.#claims.claim(token, leaseMs, lanesMax - this.#lanes.size)
