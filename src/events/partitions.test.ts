@@ -156,7 +156,7 @@ test('counters of dropped months are not compared, and earlier first opens stay 
 })
 
 test('the running service maintains the partitions', async () => {
-  await using app = await startTestApp({ EVENT_RETENTION_MONTHS: '2' })
+  await using app = await startTestApp({ EVENT_RETENTION_MONTHS: '2' }, undefined, { started: false })
   const month = (offset: number) => {
     const now = new Date()
     return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset))

@@ -35,6 +35,8 @@ type TestAppOptions = Pick<AppOptions, 'nameServers'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
   replica?: Db
   log?: AppOptions['log']
+  /** True if a service has used the database before. */
+  started?: boolean
 }
 
 /** Shared by all apps, because compiling the document takes longer than most tests. */
@@ -45,9 +47,9 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { nameServers, openFor = ({ db }) => db, replica, log: ownLog }: TestAppOptions = {},
+  { nameServers, openFor = ({ db }) => db, replica, log: ownLog, started = true }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const testDb = await createTestDb()
+  const testDb = await createTestDb({ started })
   // The service may connect to its database differently from the test.
   const db = await openFor(testDb)
   db.isDistributed = testDb.db.isDistributed

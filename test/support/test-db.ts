@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { inject } from 'vitest'
 import { type Connection, type Db, openDb } from '../../src/db/db.ts'
 import { detectDistribution } from '../../src/db/distribute.ts'
-import { type TestServer, templateDatabase } from './global-setup.ts'
+import { startedTemplateDatabase, type TestServer, templateDatabase } from './global-setup.ts'
 import { until } from './until.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
@@ -19,11 +19,15 @@ type DatabaseHook = {
   releaseDatabase(name: string): Promise<void>
 }
 
-/** Creates a migrated database for one test. */
-export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
+/**
+ * Creates a migrated database for one test. With `started`, it also has the partitions that a service creates when it
+ * starts, which takes longer than all the rest of its start.
+ */
+export async function createTestDb({ empty = false, started = false } = {}): Promise<TestDb> {
   const server = inject('postgres')
+  const template = empty ? 'template0' : started ? startedTemplateDatabase : templateDatabase
   const hook = empty ? undefined : await readHook()
-  const database = hook ? await hook.acquireDatabase() : await createDatabase(empty ? 'template0' : templateDatabase)
+  const database = hook ? await hook.acquireDatabase() : await createDatabase(template)
   const connection = { ...server, database }
   const direct = { ...inject('directPostgres'), database }
   // A command must not mistake the test for a running service.
@@ -74,24 +78,20 @@ export async function createGuest({ db, connection, url }: TestDb): Promise<Asyn
 const adminTimeoutMs = 120_000
 const objectInUse = '55006'
 
+/** Shared by all tests of a worker process: a new connection for each statement costs as much as dropping a database. */
+let admin: Db | undefined
+
 async function inServer(statement: string): Promise<void> {
-  const admin = openDb({
-    connection: inject('directPostgres'),
-    connectionsMax: 1,
-    statementTimeoutMs: adminTimeoutMs,
-  })
-  try {
-    // The server waits five seconds for sessions of the database to end, which is not enough on a busy machine.
-    await until('the sessions of a database to end', () =>
-      admin.statement.script(statement).then(
-        () => true,
-        (error: { code?: string }) => {
-          if (error.code !== objectInUse) throw error
-          return false
-        },
-      ),
-    )
-  } finally {
-    await admin.close()
-  }
+  admin ??= openDb({ connection: inject('directPostgres'), connectionsMax: 2, statementTimeoutMs: adminTimeoutMs })
+  const { script } = admin.statement
+  // The server waits five seconds for sessions of the database to end, which is not enough on a busy machine.
+  await until('the sessions of a database to end', () =>
+    script(statement).then(
+      () => true,
+      (error: { code?: string }) => {
+        if (error.code !== objectInUse) throw error
+        return false
+      },
+    ),
+  )
 }

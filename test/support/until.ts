@@ -1,6 +1,9 @@
 /** Shorter than the limit of a test, so that a failure names the condition. */
 const withinMsDefault = 150_000
-const everyMs = 10
+/** Pauses grow during a long wait, because each look costs CPU time that the awaited work needs. */
+const pauseMsMin = 10
+const pauseMsMax = 50
+const pauseShare = 0.05
 
 /** Polls until `look` returns a value that is neither undefined, null nor false, and returns it. Throws on timeout. */
 export async function until<Value>(
@@ -8,11 +11,13 @@ export async function until<Value>(
   look: () => Value | Promise<Value>,
   withinMs = withinMsDefault,
 ): Promise<NonNullable<Value>> {
-  const deadline = Date.now() + withinMs
+  const started = Date.now()
   for (;;) {
     const value = await look()
     if (value !== undefined && value !== null && value !== false) return value as NonNullable<Value>
-    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${what}.`)
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
+    const waitedMs = Date.now() - started
+    if (waitedMs > withinMs) throw new Error(`Timed out waiting for ${what}.`)
+    const pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, waitedMs * pauseShare))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

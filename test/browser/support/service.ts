@@ -28,7 +28,7 @@ type Options = { path?: string; settings?: Environment }
 
 /** Starts the whole service like `npm start`, with an empty database and no users. */
 export async function startService({ path = '', settings = {} }: Options = {}): Promise<Service> {
-  const testDb = await createTestDb()
+  const testDb = await createTestDb({ started: true })
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
   // Links in emails contain the URL of the service, so the port must be known before it listens.
   const port = await freePort()
