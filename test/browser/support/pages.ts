@@ -22,10 +22,10 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
     // Moving elements cannot be clicked or measured reliably.
     reducedMotion: 'reduce',
     ...views[options.size ?? 'desktop'],
-    ...(options.account && { storageState: signedIn(service, options.account) }),
   })
   context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
+  if (options.account) await signIn(page, service, options.account)
   const problems: string[] = []
   page.on('console', (message) => {
     // The app shows rejected requests to the user; the browser logs them as well.
@@ -36,11 +36,17 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
   return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
 }
 
-/** Browser storage with a session, which skips the sign-in page. */
-function signedIn(service: Service, account: Account) {
-  const { origin, pathname } = new URL(service.url)
+/**
+ * Stores a session, which skips the sign-in page. In the page of the test, because the option `storageState` of a
+ * context opens another page for it, in a process of its own.
+ */
+async function signIn(page: Page, service: Service, account: Account): Promise<void> {
+  const name = `waxwing.session:${new URL(service.url).pathname}`
   const session = JSON.stringify({ token: account.session, expiresAt: '', email: account.email })
-  return { cookies: [], origins: [{ origin, localStorage: [{ name: `waxwing.session:${pathname}`, value: session }] }] }
+  await page.route(service.url, (route) => route.fulfill({ contentType: 'text/html', body: '' }))
+  await page.goto(service.url)
+  await page.evaluate(`localStorage.setItem(${JSON.stringify(name)}, ${JSON.stringify(session)})`)
+  await page.unroute(service.url)
 }
 
 /** Follows a link of the navigation, which is behind the menu button on a phone. */
