@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createWorld, eventIn } from '../../test/support/event-world.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { recordEvents } from '../events/record.ts'
@@ -26,11 +27,7 @@ test('a bounce that is recorded while the recipients are counted is counted', as
     // The counts are changed by now.
     await tx`select 1`
     counting = db.begin((other) => recount(other, { organizationId, id }))
-    await until('the bounce to be waited for', async () => {
-      const waiting = await db`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return waiting.length > 0
-    })
+    await until('the bounce to be waited for', async () => (await lockWaits(db)).length > 0)
   })
   expect(await counting).toEqual({ sent: 2, bounced: 1 })
   expect(await db`select status, recipients from broadcast_counts order by status`).toEqual([

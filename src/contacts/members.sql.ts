@@ -163,19 +163,23 @@ function lockMembers(
   members: Member[],
   { returnsChanged }: { returnsChanged: boolean },
 ): Promise<HeldMember[]> {
+  // Citus cannot route a statement that compares the group with null.
+  const membership = groupId
+    ? sql`left join group_members on group_members.organization_id = ${organizationId}
+        and group_members.group_id = ${groupId} and group_members.contact_id = contacts.id`
+    : sql``
   return tx<HeldMember>`
     with ${givenMembers(members)},
     known as materialized (
       select contacts.id, given.email_key, given.first_name, given.last_name, given.attributes::jsonb as attributes,
-        ${groupId}::uuid is not null and group_members.contact_id is null as joins,
+        ${groupId ? sql`group_members.contact_id is null` : sql`false`} as joins,
         contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
           or coalesce(contacts.first_name, '') <> coalesce(given.first_name, contacts.first_name, '')
           or coalesce(contacts.last_name, '') <> coalesce(given.last_name, contacts.last_name, '')
           or contacts.attributes <> contacts.attributes || coalesce(given.attributes::jsonb, '{}') as changes
       from given
       join contacts on contacts.organization_id = ${organizationId} and contacts.email_key = given.email_key
-      left join group_members on group_members.organization_id = ${organizationId}
-        and group_members.group_id = ${groupId}::uuid and group_members.contact_id = contacts.id
+      ${membership}
       where contacts.id <> given.id
     ),
     held as materialized (

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -78,8 +79,7 @@ test('a new partition receives its rows from the default partition, and duplicat
   expect(await record(db, early)).toEqual([])
 })
 
-const someoneWaits = (db: Db) =>
-  until('a statement waits for a lock', async () => (await db`select from pg_locks where not granted`).length > 0)
+const someoneWaits = (db: Db) => until('a statement waits for a lock', async () => (await lockWaits(db)).length > 0)
 
 test('an event in flight while its partition is created is moved there', async () => {
   await using testDb = await createTestDb()

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { parseId } from '../values/ids.ts'
 
 test('a new flow is active and lists the variables of its template', async () => {
   await using app = await startTestApp()
@@ -237,14 +239,10 @@ test('flows are listed newest first, in pages, per organization', async () => {
 async function changeAtOnce(app: TestApp, id: string, first: object, second: object): Promise<Answer[]> {
   const answers: Promise<Answer>[] = []
   await app.db.begin(async (tx) => {
-    await tx`select id from flows for update`
+    await tx`select id from flows where organization_id = ${parseId('org', app.organizationId)} for update`
     for (const change of [first, second]) {
       answers.push(app.manage('PATCH', `/organization/flows/${id}`, change))
-      await until('the change to wait for its turn', async () => {
-        const waiting = await app.db`
-          select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        return waiting.length === answers.length
-      })
+      await until('the change to wait for its turn', async () => (await lockWaits(app.db)).length === answers.length)
     }
   })
   return Promise.all(answers)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -207,11 +208,7 @@ test('concurrent requests with one idempotency key to different processes send o
     // Both may look up the key and find nothing, before either can write it.
     await tx`lock table idempotency_keys in share row exclusive mode`
     for (const acceptor of [acceptorOn(app), acceptorOn(app)]) answers.push(acceptor.accept(request))
-    await until('both to write', async () => {
-      const waiting = await app.db`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return waiting.length === 2
-    })
+    await until('both to write', async () => (await lockWaits(app.db)).length === 2)
   })
   const [one, two] = await Promise.all(answers)
   expect(one!.messageId).toBe(two!.messageId)

@@ -2,6 +2,7 @@ import { openRelay, type Transport } from '@waxwing/smtp-client'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { anySender } from '../../test/support/senders.ts'
@@ -77,14 +78,9 @@ test('a notice is sent through the relay once, from the sender of the service', 
 
   // Both processes see the email as due before either can claim it.
   const both = await app.db.begin(async (tx) => {
-    await tx`select from notice_mails for update`
+    await tx`select from notice_mails where organization_id = ${parseId('org', app.organizationId)} for update`
     const runs = [mail(app, transport), mail(app, transport)]
-    await until(
-      'both to wait for the row',
-      async () =>
-        (await app.db`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
-          .length === 2,
-    )
+    await until('both to wait for the row', async () => (await lockWaits(app.db)).length === 2)
     return { runs }
   })
   await Promise.all(both.runs)

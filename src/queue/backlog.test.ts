@@ -48,7 +48,7 @@ test('the lag is that of the oldest job, not the time since its lane was claimed
   expect((await findBacklog(db, kind, limits)).lagSeconds).toBeGreaterThan(3_500)
 
   const token = randomUUID()
-  await claimLanes(db.statement, kind, { token, leaseMs: 10_000, limit: 10 })
+  await claimLanes(db.statement, kind, { token, leaseMs: 10_000, limit: 10, organizationId })
   const read = { organizationId, lane: 'busy', token, afterDue: new Date(0), afterId: organizationId, limit: 10 }
   const [row] = await readJobs(db, kind, [read])
   await endJobs(db, [{ claim: { kind, token, ...row! }, retryInMs: null }])

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -291,11 +292,7 @@ test('a lane released while a job is being enqueued is due when the job is', asy
     // The job was only sent. It has to be there before the release.
     await tx`select 1`
     released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token }])
-    await until('the release to wait for the lock', async () => {
-      const waiting = await test.db`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return waiting.length === 1
-    })
+    await until('the release to wait for the lock', async () => (await lockWaits(test.db)).length === 1)
   })
   await released
   expect(await test.db`select from lanes where token is null and next_due_at <= now()`).toHaveLength(1)

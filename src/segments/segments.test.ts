@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -152,20 +153,15 @@ test('a list that takes too long in its order is read in another way, with the s
     await tx.script('lock table events in access exclusive mode')
     const pending = list()
     // Only the second one determines all matching contacts before it sorts them.
-    await waitingFor(app, '%from (select contacts.* from (select contacts.*%')
+    await waitingFor(app, 'from (select contacts.* from (select contacts.*')
     return { pending }
   })
   expect(await listing.pending).toEqual(expected)
 })
 
-/** Resolves when a statement like this waits for a lock. */
+/** Resolves when a statement that contains `pattern` waits for a lock. */
 const waitingFor = ({ db }: TestApp, pattern: string) =>
-  until(`${pattern} to wait`, async () => {
-    const rows = await db`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like ${pattern}`
-    return rows.length > 0
-  })
+  until(`${pattern} to wait`, async () => (await lockWaits(db)).some((text) => text.includes(pattern)))
 
 test('a count that takes too long is estimated from a sample, if there are many contacts and no exact count is requested', async () => {
   await using app = await startTestApp({}, ['serve'])
@@ -174,7 +170,7 @@ test('a count that takes too long is estimated from a sample, if there are many 
   const readWithin = (timeoutMs: number) => createBoundedRead(db, shares.queries, { timeoutMs })
   const reads = { quickly: readWithin(100), patiently: readWithin(60_000) }
   const filters = [checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })]
-  /** Counts while the events are locked until a statement like `pattern` waits for them. */
+  /** Counts while the events are locked until a statement that contains `pattern` waits for them. */
   const countLocked = async (contacts: number, pattern: string, options?: { exact: boolean }) => {
     const organizationId = newId('org')
     await insertContacts(db, organizationId, contacts)
@@ -186,9 +182,9 @@ test('a count that takes too long is estimated from a sample, if there are many 
     })
     return pending
   }
-  expect(await countLocked(51_200, '%uuid_send%')).toEqual({ count: 51_000, approximate: true })
-  expect(await countLocked(25_600, '%uuid_send%')).toEqual({ count: 25_600, approximate: false })
-  const counting = '%select count(*) from contacts%'
+  expect(await countLocked(51_200, 'uuid_send')).toEqual({ count: 51_000, approximate: true })
+  expect(await countLocked(25_600, 'uuid_send')).toEqual({ count: 25_600, approximate: false })
+  const counting = 'select count(*) from contacts'
   expect(await countLocked(2_560, counting, { exact: true })).toEqual({ count: 2_560, approximate: false })
 })
 
