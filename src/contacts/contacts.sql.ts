@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { transactionTime } from '../db/one-node.ts'
 import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactStatus } from '../segments/filter.ts'
@@ -132,12 +133,14 @@ export async function insertContact(
   contact: ContactFields & EmailAddress & { id: ContactId },
   actor: Actor,
 ): Promise<ContactId | undefined> {
+  const createdAt = await transactionTime(tx)
   const [row] = await tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-      created_by_type, created_by_id, created_subscribed)
+      created_at, created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(prior.subscription, 'subscribed'), ${actor.type}, ${actor.id}::uuid, prior.subscription is null
+      coalesce(prior.subscription, 'subscribed'), coalesce(${createdAt}::timestamptz, now()), ${actor.type},
+      ${actor.id}::uuid, prior.subscription is null
     from (select ${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)} as subscription) as prior
     on conflict (organization_id, email_key) do nothing
     returning id`

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { transactionTime } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax } from './fields.ts'
@@ -53,13 +54,15 @@ export async function insertMembers(
   members: Member[],
   actor: Actor,
 ): Promise<number> {
+  const createdAt = await transactionTime(tx)
   const created = await tx<{ id: ContactId }>`
     with ${givenMembers(members)}
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-      created_by_type, created_by_id, created_subscribed)
+      created_at, created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
       nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-      case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid,
+      case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end,
+      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
       unsubscription.email_key is null and ${subscription} = 'subscribed'
     from given
     left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}

@@ -18,3 +18,13 @@ export function onOneNode(db: Reader, rows: readonly OfOrganization[], ...column
   if (!first || rows.some(({ organizationId }) => organizationId !== first.organizationId)) return nothing
   return columns.reduce((text, column) => sql`${text} and ${column} = ${first.organizationId}`, nothing)
 }
+
+/**
+ * Returns the time for columns whose default is `now()`, if a transaction writes rows that must have the same time: on a
+ * distributed database, `now()` of a node is later than that of the coordinator. Null if the default is right.
+ */
+export async function transactionTime(tx: Reader): Promise<Date | null> {
+  if (!tx.isDistributed) return null
+  const [row] = await tx<{ at: Date }>`select now() as at`
+  return row!.at
+}
