@@ -24,6 +24,12 @@ test.each([
   ['update jobs set id = $1 from unnest($2::uuid[]) as x (o) where organization_id = x.o', ['several organizations']],
   ['delete from jobs using lanes where jobs.organization_id = lanes.organization_id', ['several organizations']],
   ['select id from jobs where organization_id = any ($1::uuid[]) for update skip locked', ['several organizations']],
+  [
+    'update jobs set due_at = case when attempt > 1 then now() else due_at end where organization_id = $1',
+    ['time in case or coalesce'],
+  ],
+  ['update jobs set due_at = coalesce(due_at, now()) where organization_id = $1', ['time in case or coalesce']],
+  ['insert into jobs (organization_id, due_at) values ($1, case when $2 then now() end)', ['time in case or coalesce']],
 ] as const)('rejects %s', (statement, rules) => {
   expect(brokenRules(statement)).toEqual(rules)
 })
@@ -38,6 +44,8 @@ test.each([
   "update jobs set payload = 'delete from lanes' where organization_id = $1 and id = $2",
   'select id from jobs where organization_id = $1 order by id for no key update',
   'select 1 from jobs where organization_id = $1 -- not ctid',
+  'update jobs set due_at = now(), kind = case when attempt > 1 then $2 else kind end where organization_id = $1',
+  'insert into jobs (organization_id, due_at) select o, case when $2 then now() end from unnest($1::uuid[]) as x (o)',
 ])('accepts %s', (statement) => {
   expect(brokenRules(statement)).toEqual([])
 })

@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import type { InvitationId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Role } from './accounts.sql.ts'
 
@@ -36,7 +37,7 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: 
   const [row] = await tx<Invitation>`
     insert into invitations (organization_id, id, email, role, invited_by, token_hash, expires_at, sent_at, sent_count)
     values (${organizationId}, ${id}, ${email}, ${role}, ${invitedBy}, ${tokenHash}, now() + ${days} * interval '1 day',
-      case when ${isSent} then now() end, ${isSent ? 1 : 0})
+      ${isSent ? sql`now()` : sql`null`}, ${isSent ? 1 : 0})
     returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`
   return row!
 }

@@ -213,13 +213,17 @@ export async function updateStatus(
   { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
   { status, reason = null, detail = null, startsAt, flowVersionId }: StatusChange,
 ): Promise<void> {
+  const isEnd = status === 'cancelled' || status === 'expired'
+  if (status === 'sending')
+    tx.send`
+      update broadcasts set watched_since = now()
+      where organization_id = ${organizationId} and id = ${id} and status = 'paused'`
   await tx`
     update broadcasts
     set status = ${status}, reason = ${reason}, detail = ${detail}, updated_at = now(),
       starts_at = coalesce(${startsAt ?? null}, starts_at),
       flow_version_id = coalesce(${flowVersionId ?? null}, flow_version_id),
-      finished_at = case when ${status} in ('cancelled', 'expired') then now() else finished_at end,
-      watched_since = case when status = 'paused' and ${status} = 'sending' then now() else watched_since end
+      finished_at = ${isEnd ? sql`now()` : sql`finished_at`}
     where organization_id = ${organizationId} and id = ${id}`
 }
 

@@ -80,7 +80,7 @@ export async function markSending(tx: Tx, { organizationId, id }: Key): Promise<
   await tx`
     update broadcasts
     set status = 'sending', reason = null, detail = null, updated_at = now(), finished_at = null,
-      started_at = coalesce(started_at, now()), watched_since = now()
+      started_at = least(started_at, now()), watched_since = now()
     where organization_id = ${organizationId} and id = ${id}`
 }
 

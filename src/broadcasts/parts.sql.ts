@@ -58,17 +58,18 @@ export async function reserveRate(
   emails: number,
   perHour: number,
 ): Promise<number> {
-  const rows = await tx`
-    update broadcasts
-    set next_chunk_at = greatest(next_chunk_at, now()) + ${(emails * 3_600) / perHour}::float8 * interval '1 second'
-    where organization_id = ${organizationId} and id = ${id} and coalesce(next_chunk_at, now()) <= now()
-    returning id`
-  if (rows.length > 0) return 0
-  const [row] = await tx<{ waitMs: number }>`
-    select ceil(extract(epoch from next_chunk_at - now()) * 1000)::int8 as wait_ms
+  const [row] = await tx<{ waitMs: number; nextChunkAt: Date }>`
+    select coalesce(ceil(extract(epoch from next_chunk_at - now()) * 1000), 0)::int8 as wait_ms,
+      greatest(next_chunk_at, now()) + ${(emails * 3_600) / perHour}::float8 * interval '1 second' as next_chunk_at
     from broadcasts
+    where organization_id = ${organizationId} and id = ${id}
+    for no key update`
+  if (!row) return 1
+  if (row.waitMs > 0) return row.waitMs
+  await tx`
+    update broadcasts set next_chunk_at = ${row.nextChunkAt}
     where organization_id = ${organizationId} and id = ${id}`
-  return Math.max(1, row?.waitMs ?? 1)
+  return 0
 }
 
 export type PendingRecipient = {

@@ -29,6 +29,8 @@ export async function distributeTables(flags: Flags): Promise<number> {
     process.stdout.write(`${describe(plan, done, nodes)}\n`)
     const left = plan.tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name))
     if (left.length === 0) {
+      // Removes rows that an interrupted run has left on the coordinator.
+      if (flags.yes === true) await distribute(db)
       note('All tables are distributed already.')
       return 0
     }

@@ -78,7 +78,8 @@ async function distributeRest(db: Db, progress: Progress): Promise<string[]> {
     for (const name of left) done.add(name)
     added.push(...left)
   }
-  if (added.length > 0) await db.begin((tx) => removeLocalRows(tx, added), unlimited)
+  const copied = await findCopiedTables(db)
+  if (copied.length > 0) await db.begin((tx) => removeLocalRows(tx, copied), unlimited)
   return added
 }
 
@@ -86,6 +87,17 @@ async function distributeRest(db: Db, progress: Progress): Promise<string[]> {
 export async function runSequentially(tx: Tx, statements: readonly string[]): Promise<void> {
   await tx.script("set local citus.multi_shard_modify_mode to 'sequential'")
   for (const statement of statements) await tx.script(statement)
+}
+
+/** Returns the tables whose rows the coordinator still has, also from a run that was interrupted. */
+async function findCopiedTables(db: Reader): Promise<string[]> {
+  const done = [...(await findDistributedTables(db))]
+  const rows = await db<{ name: string }>`
+    select name from unnest(${done}::text[]) as name
+    join pg_class on pg_class.oid = name::regclass and not relispartition
+    where pg_relation_size(pg_class.oid) > 0
+      or exists (select from pg_partition_tree(pg_class.oid) where pg_relation_size(relid) > 0)`
+  return rows.map(({ name }) => name)
 }
 
 /** After rows were copied to the nodes, the coordinator still has its own, which no statement reads. */

@@ -27,7 +27,7 @@ export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiK
   // Held instead of deleted: a lane that is created again would offer all of its jobs.
   tx.send`update lanes set held = true where organization_id = ${id}`
   tx.send`
-    update flows set status = 'archived', deleted_at = coalesce(deleted_at, now()) where organization_id = ${id}`
+    update flows set status = 'archived', deleted_at = least(deleted_at, now()) where organization_id = ${id}`
   tx.send`delete from webhooks where organization_id = ${id}`
   tx.send`delete from notice_mails where organization_id = ${id}`
   return keys.map((key) => key.id)

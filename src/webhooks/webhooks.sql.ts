@@ -130,7 +130,7 @@ export async function rotateSecret(
   const [row] = await db.run<Webhook>(sql`
     update webhooks
     set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
-      previous_secret_until = case when ${overlapHours}::float8 > 0 then now() + ${overlapHours}::float8 * interval '1 hour' end,
+      previous_secret_until = now() + nullif(${overlapHours}::float8, 0) * interval '1 hour',
       secret = ${secret}, updated_at = now()
     where organization_id = ${key.organizationId} and id = ${key.id}
     returning ${columns}`)

@@ -17,7 +17,13 @@ export const globalTables = [
   'password_reset_requests',
 ]
 
-export type Rule = 'write in a CTE' | 'ctid' | 'outer join to unnest' | 'no organization' | 'several organizations'
+export type Rule =
+  | 'write in a CTE'
+  | 'ctid'
+  | 'outer join to unnest'
+  | 'no organization'
+  | 'several organizations'
+  | 'time in case or coalesce'
 
 const migrations = 'src/db/migrations'
 const tenantTables = new Set(
@@ -41,6 +47,7 @@ export function brokenRules(statement: string): Rule[] {
     if (tables.some((table) => !namesOrganization(block, table, tables.length))) broken.add('no organization')
     const isChange =
       /^(?:with .*\) )?(?:update|delete from) /.test(block) || /\bfor (?:no key )?(?:update|share)\b/.test(block)
+    if (isWrite.test(block) && tables.length > 0 && timeInCondition.test(block)) broken.add('time in case or coalesce')
     if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
   }
   return [...broken]
@@ -49,6 +56,10 @@ export function brokenRules(statement: string): Rule[] {
 /** An outer join directly to the rows of `unnest`: the whole table would be fetched from all servers. */
 const outerJoinToUnnest =
   /\bunnest ?\([^()]*\)(?: as)?(?: \w+)?(?: \([^()]*\))? (?:left|right|full) |\b(?:left|right|full) (?:outer )?join (?:lateral )?unnest\b/
+
+/** Writes whose expressions are evaluated before they are sent to a node; `insert … select` is not one of them. */
+const isWrite = /^(?:with .*\) )?(?:update |insert into \w+ (?:\([^()]*\) )?values\b)/
+const timeInCondition = /\bcase\b(?:(?!\bend\b).)*\bnow\(\)|\bcoalesce ?\([^()]*\bnow\(\)/
 
 /** In lower case, without comments and literals, with single spaces. */
 const simplified = (statement: string) =>
