@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { SendRow } from '../messages/attempt.ts'
@@ -99,9 +100,9 @@ async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promi
   const contactIds = sorted.map(({ contactId }) => contactId)
   const rows = await tx<{ contactId: ContactId; exists: boolean }>`
     update broadcast_recipients
-    set status = (${sorted.map(({ status }) => status)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
-      reason = (${sorted.map(({ reason }) => reason)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
-      message_id = (${sorted.map(({ message }) => message?.row.id)}::uuid[])[width_bucket(contact_id, ${contactIds}::uuid[])]
+    set status = ${valueOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
+      reason = ${valueOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)},
+      message_id = ${valueOf(sql`${sorted.map(({ message }) => message?.row.id)}::uuid[]`, contactIds)}
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
       and contact_id = any (${contactIds}::uuid[]) and status = 'pending'
     returning contact_id, exists (
@@ -109,6 +110,13 @@ async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promi
       where contacts.organization_id = ${organizationId} and contacts.id = broadcast_recipients.contact_id)`
   return new Map(rows.map(({ contactId, exists }) => [contactId, exists]))
 }
+
+/**
+ * The element of `values` at the place of `contact_id` in the sorted `contactIds`. Without `coalesce`, which changes nothing,
+ * Citus 13.2 crashes: it does not expect a column to be set to an element of a parameter.
+ */
+const valueOf = (values: Sql, contactIds: readonly ContactId[]): Sql =>
+  sql`coalesce((${values})[width_bucket(contact_id, ${contactIds}::uuid[])])`
 
 const inContactOrder = <Result extends { contactId: ContactId }>(results: readonly Result[]): Result[] =>
   results.toSorted((a, b) => (a.contactId < b.contactId ? -1 : 1))
@@ -159,8 +167,8 @@ export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Pr
     const contactIds = sorted.map(({ contactId }) => contactId)
     const rows = await tx<{ messageId: MessageId }>`
       update broadcast_recipients
-      set status = (${sorted.map(({ status }) => status)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])],
-        reason = (${sorted.map(({ reason }) => reason)}::text[])[width_bucket(contact_id, ${contactIds}::uuid[])]
+      set status = ${valueOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
+        reason = ${valueOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
       where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
         and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
         and status = 'queued'
