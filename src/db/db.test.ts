@@ -141,7 +141,7 @@ test('distinguishes connection errors from statement errors', async () => {
     'EMFILE',
     'ENFILE',
   ]
-  for (const code of [...network, '25P03', '57P01', '53300'])
+  for (const code of [...network, '25P03', '57P01', '53300', '58030'])
     expect([code, isConnectionFault(faultOf(code))]).toEqual([code, true])
   expect(isConnectionFault(new AggregateError([faultOf('ENETUNREACH')]))).toBe(true)
   for (const code of ['22P02', '23505', '42P01', '40001', 'EACCES'])

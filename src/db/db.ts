@@ -166,10 +166,10 @@ export function isConnectionFault(error: unknown): boolean {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true
   // Class 08: connection; 57P0x: shutdown or startup; 53: insufficient resources; 57014: query canceled; 55P03: lock
-  // not available; 25006: read-only transaction; 25P03 and 25P04: transaction timeouts. The others are socket errors of
-  // Node.
+  // not available; 25006: read-only transaction; 25P03 and 25P04: transaction timeouts; 58030: I/O error, which Citus also
+  // reports if a node stops while rows are copied to it. The others are socket errors of Node.
   if (typeof code === 'string')
-    return /^(08|57P0|57014|55P03|25006|25P03|25P04|53|ECONN|EHOST|ENET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL|EAGAIN)/.test(
+    return /^(08|57P0|57014|55P03|25006|25P03|25P04|53|58030|ECONN|EHOST|ENET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL|EAGAIN)/.test(
       code,
     )
   return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
