@@ -53,11 +53,11 @@ const fieldOf: Record<string, 'opened' | 'clicked' | 'unsubscribed' | 'complaine
 /** Records that the sample was sent: the winner is chosen after the time set by the user. */
 export async function markSampleSent(
   tx: Tx,
-  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  { organizationId, id, decideAfterSeconds }: Pick<Broadcast, 'organizationId' | 'id' | 'decideAfterSeconds'>,
 ): Promise<void> {
   await tx`
     update broadcasts
-    set decides_at = now() + decide_after_seconds * interval '1 second', updated_at = now()
+    set decides_at = now() + ${decideAfterSeconds} * interval '1 second', updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
 }
 
