@@ -100,9 +100,9 @@ async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promi
   const contactIds = sorted.map(({ contactId }) => contactId)
   const rows = await tx<{ contactId: ContactId; exists: boolean }>`
     update broadcast_recipients
-    set status = ${valueOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
-      reason = ${valueOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)},
-      message_id = ${valueOf(sql`${sorted.map(({ message }) => message?.row.id)}::uuid[]`, contactIds)}
+    set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
+      reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)},
+      message_id = ${resultOf(sql`${sorted.map(({ message }) => message?.row.id)}::uuid[]`, contactIds)}
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
       and contact_id = any (${contactIds}::uuid[]) and status = 'pending'
     returning contact_id, exists (
@@ -115,7 +115,7 @@ async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promi
  * The element of `values` at the place of `contact_id` in the sorted `contactIds`. Without `coalesce`, which changes nothing,
  * Citus 13.2 crashes: it does not expect a column to be set to an element of a parameter.
  */
-const valueOf = (values: Sql, contactIds: readonly ContactId[]): Sql =>
+const resultOf = (values: Sql, contactIds: readonly ContactId[]): Sql =>
   sql`coalesce((${values})[width_bucket(contact_id, ${contactIds}::uuid[])])`
 
 const inContactOrder = <Result extends { contactId: ContactId }>(results: readonly Result[]): Result[] =>
@@ -167,8 +167,8 @@ export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Pr
     const contactIds = sorted.map(({ contactId }) => contactId)
     const rows = await tx<{ messageId: MessageId }>`
       update broadcast_recipients
-      set status = ${valueOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
-        reason = ${valueOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
+      set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
+        reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
       where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
         and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
         and status = 'queued'
