@@ -34,6 +34,7 @@ import { createTokens } from './secrets/tokens.ts'
 import { SendingPause } from './sending-status/sending-pause.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
+import type { TaskChild } from './tasks/task-child.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
@@ -65,12 +66,15 @@ export type PartsOptions = {
   log: Log
   /** Name servers to use for DNS checks instead of the system's. */
   nameServers?: readonly string[] | undefined
+  /** Idle task processes of stopped services in the same process, as in tests. */
+  spareTaskProcesses?: TaskChild[] | undefined
 }
 
 export type Parts = ReturnType<typeof createParts>
 
 /** The parts from which routes and workers are built. */
-export function createParts({ config, secrets, db, replica: replicaDb, log, nameServers }: PartsOptions) {
+export function createParts(options: PartsOptions) {
+  const { config, secrets, db, replica: replicaDb, log, nameServers } = options
   const hints = new Hints(db)
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
@@ -82,7 +86,12 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
   measurePool(db, metrics)
   const replica = replicaDb && createReplica({ config, db, replicaDb, log, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
-  const tasks = createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log })
+  const tasks = createTaskPool({
+    processes: config.TASK_PROCESSES,
+    spare: options.spareTaskProcesses,
+    registry: metrics,
+    log,
+  })
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
   const counts = new EventCounts(metrics)
   const events = new CountingRecorder({ db, hints, counts })

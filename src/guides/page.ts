@@ -1,5 +1,6 @@
 import type { Catalog, Guide } from './catalog.ts'
-import { escapeHtml, type Heading, type RenderedGuide } from './render.ts'
+import { escapeHtml } from './escape-html.ts'
+import type { Heading, RenderedGuide } from './render.ts'
 
 /** The versioned names of the files that pages reference. */
 export type PageAssets = { style: string; script: string }

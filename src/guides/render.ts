@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked'
+import { escapeHtml } from './escape-html.ts'
 import { highlight } from './highlight.ts'
 
 export type Heading = { level: number; id: string; text: string }
@@ -73,9 +74,6 @@ export function renderGuide(name: string, title: string, markdown: string): Rend
   }
   return { html, headings, entries: entries.map((entry) => ({ ...entry, text: entry.text.trim() })) }
 }
-
-export const escapeHtml = (text: string) =>
-  text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character]!)
 
 /** `sending.md#context` becomes `sending#context`, relative to /docs/guides/. */
 const targetOf = (href: string) => href.replace(/^([a-z0-9-]+)\.md(#.*)?$/, '$1$2')

@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
-import { TaskPool, type TaskReport } from './pool.ts'
+import { TaskPool, type TaskPoolOptions, type TaskReport } from './pool.ts'
 
-type Options = { processes: number; registry: Registry; log: Log }
+type Options = Pick<TaskPoolOptions, 'processes' | 'spare'> & { registry: Registry; log: Log }
 
 /** Creates the task pool of the service with its metrics. */
-export function createTaskPool({ processes, registry, log }: Options): TaskPool {
+export function createTaskPool({ processes, spare, registry, log }: Options): TaskPool {
   const registers = [registry]
   const outcomes = new Counter({
     name: 'waxwing_tasks_total',
@@ -18,7 +18,7 @@ export function createTaskPool({ processes, registry, log }: Options): TaskPool 
     if (outcome === 'timedOut' || outcome === 'outOfMemory' || outcome === 'died')
       log.warn({ task, organizationId, outcome, reason }, 'Task process was killed')
   }
-  const pool = new TaskPool({ processes, onOutcome })
+  const pool = new TaskPool({ processes, onOutcome, spare })
   new Gauge({
     name: 'waxwing_tasks_running',
     help: 'Tasks currently running in task processes.',

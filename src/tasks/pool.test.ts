@@ -4,6 +4,7 @@ import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
 import { TaskLimitExceeded, TaskPool, TaskProcessDied, type TaskReport } from './pool.ts'
 import { defineTask } from './task.ts'
+import type { TaskChild } from './task-child.ts'
 
 const file = join(packageRoot, 'test', 'support', 'task-program.js')
 const pools: TaskPool[] = []
@@ -73,6 +74,28 @@ test('answers unavailable if a process exits unexpectedly, and replaces it', asy
 test('a task process gets no settings of the service', async () => {
   const { pool } = open()
   expect(await pool.run(task<undefined, object>('environment'), a)).not.toHaveProperty('PATH')
+})
+
+test('a pool continues with the idle processes of a stopped one if they share their spare processes', async () => {
+  const spare: TaskChild[] = []
+  const openSharing = () => {
+    const pool = new TaskPool({ processes: 2, file, spare })
+    pools.push(pool)
+    return pool
+  }
+  const pidIn = (pool: TaskPool) => pool.run(task<undefined, number>('pid'), a)
+  const first = openSharing()
+  const pid = await pidIn(first)
+  first.stop()
+  const second = openSharing()
+  expect(await pidIn(second)).toBe(pid)
+  // A process that was killed is not used again.
+  await second.run(task('exit'), a).catch(() => {})
+  second.stop()
+  const third = openSharing()
+  expect(await pidIn(third)).not.toBe(pid)
+  third.stop()
+  for (const child of spare) child.kill()
 })
 
 test('limits one organization to half of the processes and 20 queue slots', async () => {

@@ -26,6 +26,11 @@ export type TaskPoolOptions = {
   processes: number
   /** Called after each task, for metrics and the log. */
   onOutcome?: (report: TaskReport) => void
+  /**
+   * Idle processes of stopped pools, which other pools use before they start new ones. For tests, which start hundreds of
+   * services in one process. Without it, `stop` kills all processes.
+   */
+  spare?: TaskChild[] | undefined
   file?: string
 }
 
@@ -126,11 +131,12 @@ export class TaskPool {
     return outputOf(task, outcome) as Output
   }
 
-  /** Kills all processes. Queued and running tasks are rejected as `unavailable`. */
+  /** Kills all processes that cannot be used again. Queued and running tasks are rejected as `unavailable`. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#idleTimer)
     for (const queued of [...this.#queueOf.values()].flat()) queued.cancel(busy())
+    this.#options.spare?.push(...this.#idle.splice(0))
     for (const child of [...this.#idle.splice(0), ...this.#busy]) child.kill()
   }
 
@@ -190,7 +196,8 @@ export class TaskPool {
   }
 
   #usableChild(): TaskChild {
-    for (let child = this.#idle.pop(); child; child = this.#idle.pop()) if (child.isUsable) return child
+    for (const idle of [this.#idle, this.#options.spare ?? []])
+      for (let child = idle.pop(); child; child = idle.pop()) if (child.isUsable) return child
     return new TaskChild({ file: this.#options.file ?? programFile, memoryMbMax })
   }
 

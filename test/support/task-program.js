@@ -20,6 +20,7 @@ const tasks = {
     throw new TypeError('A bug')
   },
   environment: () => ({ ...process.env }),
+  pid: () => process.pid,
   later: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }
 

@@ -8,7 +8,7 @@ import { type Environment, readConfig } from '../../../src/config/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets/secrets.ts'
 import { freePort } from '../../support/service.ts'
-import { type Answer, callUrl } from '../../support/test-app.ts'
+import { type Answer, callUrl, spareTaskProcesses } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
 
 export type Service = AsyncDisposable & {
@@ -47,6 +47,7 @@ export async function startService({ path = '', settings = {} }: Options = {}): 
     db: testDb.db,
     log: pino({ level: config.LOG_LEVEL }),
     roles: ['serve', 'work'],
+    spareTaskProcesses,
   })
   await app.start()
   return {
