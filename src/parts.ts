@@ -29,6 +29,7 @@ import { Hints } from './queue/hints.ts'
 import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
+import { UrgentWork } from './runtime/urgent-work.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
 import { SendingPause } from './sending-status/sending-pause.ts'
@@ -82,6 +83,7 @@ export function createParts(options: PartsOptions) {
   })
   const metrics = createMetrics()
   const mail = createMailParts({ config, log, nameServers, metrics })
+  const urgentWork = new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld))
   const templates = new TemplateCache(db)
   measurePool(db, metrics)
   const replica = replicaDb && createReplica({ config, db, replicaDb, log, metrics })
@@ -124,7 +126,8 @@ export function createParts(options: PartsOptions) {
     events,
     pause: new SendingPause(db),
     quota,
-    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota }),
+    urgentWork,
+    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, urgentWork, quota }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),

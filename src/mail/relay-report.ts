@@ -53,6 +53,7 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
         if (outcome.kind !== 'unreachable') counts[outcome.kind]++
         return outcome
       }),
+    holdBulk: (isHeld) => relay.holdBulk(isHeld),
     capacity: (options) => relay.capacity(options),
     state: () => relay.state(),
     check: () => relay.check(),

@@ -10,6 +10,7 @@ import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
+import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, OrganizationId } from '../values/ids.ts'
 import {
@@ -64,6 +65,7 @@ export type AcceptorParts = {
   runner: TemplateRunner
   hints: Hints
   senders: SenderPolicy
+  urgentWork: UrgentWork
   /** Undefined if new organizations have no daily limit. */
   quota?: NewOrganizationQuota | undefined
 }
@@ -78,15 +80,17 @@ export class Acceptor {
   readonly #runner: TemplateRunner
   readonly #hints: Hints
   readonly #senders: SenderPolicy
+  readonly #urgentWork: UrgentWork
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: ItemBatcher<SendRequest, Accepted>
 
-  constructor({ db, templates, runner, hints, senders, quota }: AcceptorParts) {
+  constructor({ db, templates, runner, hints, senders, urgentWork, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
     this.#runner = runner
     this.#hints = hints
     this.#senders = senders
+    this.#urgentWork = urgentWork
     this.#quota = quota
     const options: BatcherOptions<SendRequest, Accepted> = {
       name: 'accept messages',
@@ -101,7 +105,11 @@ export class Acceptor {
     this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
   }
 
-  async accept(request: SendRequest): Promise<Accepted> {
+  accept(request: SendRequest): Promise<Accepted> {
+    return this.#urgentWork.run(() => this.#accept(request))
+  }
+
+  async #accept(request: SendRequest): Promise<Accepted> {
     let drafting = request
     for (let drafts = 0; ; drafts++) {
       try {

@@ -8,6 +8,7 @@ import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
+import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
@@ -27,6 +28,7 @@ export type SendParts = AttemptParts & {
   hints: Hints
   templates: TemplateCache
   inFlightMax: number
+  urgentWork: UrgentWork
   broadcasts?: BroadcastParts
 }
 
@@ -67,7 +69,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     isSlow: ({ version }) => parts.runner.isSlow(version),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
-      const outcome = work.isCancelled ? cancelled : await attemptMessage(parts, work, claim.attempt, optionsOf(work))
+      const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
       return outcome
         ? { peer: 'responsive', recorded: results.add({ claim, row: work.row, outcome }) }
         : { peer: 'untried' }
@@ -87,7 +89,10 @@ const cancelled: Outcome = {
   inbox: null,
 }
 
-const optionsOf = ({ row }: Work) => (row.broadcastId === null ? undefined : { bulk: true })
+const attempt = (parts: SendParts, work: Work, { attempt }: Claim): Promise<Outcome | undefined> =>
+  work.row.broadcastId === null
+    ? parts.urgentWork.run(() => attemptMessage(parts, work, attempt))
+    : attemptMessage(parts, work, attempt, { bulk: true })
 
 async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
   const found = await withoutCancelled(db, claims, await findMessagesToSend(db, claims))

@@ -36,6 +36,8 @@ export interface Transport {
    * only what that function throws; network errors are outcomes.
    */
   send(mail: Mail | (() => Mail), options?: SendOptions): Promise<SendOutcome>
+  /** While bulk emails are held, none is started. Other emails are not affected. */
+  holdBulk(isHeld: boolean): void
   /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */
   capacity(options?: SendOptions): number
   state(): RelayState

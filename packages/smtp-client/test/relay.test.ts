@@ -7,7 +7,7 @@ import { localhost, testCa } from '../../../test/support/certificates.ts'
 import { type Answer, hang, reset, type Step, startRawSmtp } from '../../../test/support/raw-smtp.ts'
 import { freePort } from '../../../test/support/service.ts'
 import { openRelay, type RelayOptions } from '../src/relay.ts'
-import type { RelayState, SendOutcome, Transport } from '../src/transport.ts'
+import type { RelayState, SendOptions, SendOutcome, Transport } from '../src/transport.ts'
 
 const longTimeout = { timeout: 20_000 }
 const quick = { retryDelayMsMin: 20, retryDelayMsMax: 100 }
@@ -46,8 +46,8 @@ function expectDoubling(it: { states: RelayState[]; waitsMs: number[] }, firstMs
 }
 
 const mailTo = (name: string | number) => ({ from: 'sender@example.com', to: `${name}@example.com` })
-const send = (relay: Transport, name: string | number) =>
-  relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` })
+const send = (relay: Transport, name: string | number, options?: SendOptions) =>
+  relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` }, options)
 const kinds = (outcomes: SendOutcome[]) => [...new Set(outcomes.map((outcome) => outcome.kind))]
 const sendAll = (relay: Transport, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => send(relay, i)))
@@ -68,8 +68,7 @@ test('sends many emails over a few connections, each once', async () => {
 test('bulk emails have a limit of their own and wait while other emails wait', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 1, relayLimits: { mailsPerSlot: 10 } })
-  const sendBulk = (name: string) =>
-    it.relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` }, { bulk: true })
+  const sendBulk = (name: string) => send(it.relay, name, { bulk: true })
   const bulk = Array.from({ length: 10 }, (_, i) => sendBulk(`bulk${i}`))
   expect([it.relay.capacity({ bulk: true }), it.relay.capacity()]).toEqual([0, 10])
   expect(await sendBulk('one too many')).toMatchObject({ kind: 'unreachable' })
@@ -80,6 +79,19 @@ test('bulk emails have a limit of their own and wait while other emails wait', a
   // All of them were waiting when the connection was opened.
   expect(lastOther).toBe(4)
   expect(it.relay.capacity({ bulk: true })).toBe(10)
+})
+
+test('held bulk emails are sent after the hold, and other emails during it', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 2 })
+  await send(it.relay, 'first')
+  it.relay.holdBulk(true)
+  const bulk = [send(it.relay, 'bulk', { bulk: true })]
+  expect(await send(it.relay, 'urgent')).toMatchObject({ kind: 'accepted' })
+  expect(server.mails.map(({ to }) => to)).toEqual([mailTo('first').to, mailTo('urgent').to])
+  it.relay.holdBulk(false)
+  expect(kinds(await Promise.all(bulk))).toEqual(['accepted'])
+  expect(server.mails).toHaveLength(3)
 })
 
 test('builds an email when a connection is free, and fails only the one that cannot be built', async () => {

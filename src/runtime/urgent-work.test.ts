@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { until } from '../../test/support/until.ts'
+import { UrgentWork } from './urgent-work.ts'
+
+function recordedHolds() {
+  const holds: boolean[] = []
+  return { holds, urgentWork: new UrgentWork((isHeld) => holds.push(isHeld)) }
+}
+
+/** Work that lasts until `end` is called. */
+function openWork(urgentWork: UrgentWork) {
+  let end = () => {}
+  const work = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { end, done: urgentWork.run(() => work) }
+}
+
+test('other work is held back until the last urgent work is done, even if it fails', async () => {
+  const { holds, urgentWork } = recordedHolds()
+  const first = openWork(urgentWork)
+  expect(holds.slice(0, 1)).toEqual([true])
+  const second = urgentWork.run(async () => {
+    throw new Error('refused')
+  })
+  await expect(second).rejects.toThrow('refused')
+  first.end()
+  await first.done
+  expect(holds.at(-1)).toBe(false)
+  expect(await urgentWork.run(async () => 'sent')).toBe('sent')
+  expect(holds.at(-1)).toBe(false)
+})
+
+test('while there is always urgent work, other work continues from time to time', async () => {
+  const { holds, urgentWork } = recordedHolds()
+  const endless = openWork(urgentWork)
+  await until('two holds', () => holds.length >= 4 && holds)
+  expect(holds.slice(0, 4)).toEqual([true, false, true, false])
+  endless.end()
+  await endless.done
+  expect(holds.at(-1)).toBe(false)
+})
