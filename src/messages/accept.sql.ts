@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onOneNode, transactionTime } from '../db/one-node.ts'
 import { sql } from '../db/sql.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { enqueue } from '../queue/queue.ts'
@@ -161,7 +161,7 @@ export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Pr
     const flow = flows.get(flowId)
     return flow?.versionId === versionId && flow.status === 'active'
   })
-  const queuedAt = flows.values().next().value?.now ?? new Date()
+  const queuedAt = (await transactionTime(tx)) ?? flows.values().next().value?.now ?? new Date()
   const withContact = await insertContacts(tx, live)
   const written = await insertKeys(tx, withContact)
   if (written.length > 0) insertWithJobs(tx, written)
