@@ -98,6 +98,6 @@ test('a database with another migration instead of one of ours is not migrated',
   await using database = await createTestDb()
   const { db } = database
   expect(await isMigrated(db)).toBe(true)
-  await db.statement`update schema_migrations set number = 999_999 where number = 1`
+  await db.statement`update schema_migrations set number = 999999 where number = 1`
   expect(await isMigrated(db)).toBe(false)
 })
