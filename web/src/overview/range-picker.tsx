@@ -32,8 +32,9 @@ export function RangePicker({ span, setSpan, timezone }: Props) {
           onClick={(event) => {
             if (isCustom(event.target)) setOpened(true)
           }}
-          // Keys cause no click event on a radio button.
+          // Keys cause no click event on a radio button. The form gets the focus, and with it Escape, shortly after it opens.
           onKeyDown={(event) => {
+            if (event.key === 'Escape') setOpened(false)
             if (!isCustom(event.target) || !openingKeys.includes(event.key)) return
             event.preventDefault()
             setOpened(true)
