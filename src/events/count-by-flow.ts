@@ -114,7 +114,10 @@ async function countLaterClicks(
 }
 
 const ofClick = ({ organizationId, messageId, contactId, flowId }: NewEvent) => ({
-  ...{ organizationId, messageId: messageId!, contactId, flowId },
+  organizationId,
+  messageId: messageId!,
+  contactId,
+  flowId,
 })
 
 function moveFirstsOnLinks(
