@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { keepsPlans } from './kept-plans.ts'
 import { listen } from './listen.ts'
 import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
@@ -50,6 +51,11 @@ export interface Db extends Reader {
    * commit.
    */
   readonly statement: Writer
+  /**
+   * Like `statement`, for a statement about so many rows. If they are few, its plan is kept for some seconds, because
+   * planning would cost more than running it.
+   */
+  forRows(rows: number): Writer
   /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
   /**
@@ -73,6 +79,8 @@ export type BeginOptions = {
   unlimited?: boolean
   /** Timeout per statement, 30 s by default. Set with `set local`, which also works through a connection pooler. */
   statementTimeoutMs?: number
+  /** The number of rows that the statements are about. If they are few, their plans are kept (see `Db.forRows`). */
+  rows?: number
 }
 
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
@@ -119,19 +127,24 @@ export function openDb(options: DbOptions): Db {
   // A broken connection may emit a second error after pg has removed its listener. The failing query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const run = <Row>(query: Sql) => {
-    publishStatement(query.text)
-    return single<Row>(pool, query, statementTimeoutMs)
+  const writer = (keepPlans: boolean): Writer => {
+    const run = <Row>(query: Sql) => {
+      publishStatement(query.text)
+      return single<Row>(pool, query, statementTimeoutMs, keepPlans)
+    }
+    return Object.assign(
+      <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
+      { run, script: (reader(pool) as Writer).script },
+    ) as Writer
   }
-  const onPool = Object.assign(
-    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
-    { run, script: (reader(pool) as Writer).script },
-  ) as Writer
+  const onPool = writer(false)
+  const keepingPlans = writer(true)
   const directDb = direct && openDb({ ...options, connection: direct, direct: undefined })
   const directSettings = settingsOf(direct ?? connection)
   const db: Db = Object.assign(onPool, {
     isDistributed: false,
     statement: onPool,
+    forRows: (rows: number) => (keepsPlans(rows) && !db.isDistributed ? keepingPlans : onPool),
     pool,
     directDb,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) =>

@@ -8,10 +8,16 @@ import { publishStatement } from './statement-channel.ts'
 const namedStatementsMax = 500
 const statementNameLength = 20
 
+export type ReaderOptions = {
+  answerWithinMs?: number | undefined
+  /** True if the transaction keeps plans (kept-plans.ts). */
+  keepPlans?: boolean
+  beforeQuery?: () => void
+}
+
 export function reader(
   target: pg.Pool | pg.ClientBase,
-  answerWithinMs?: number,
-  beforeQuery: () => void = () => {},
+  { answerWithinMs, keepPlans = false, beforeQuery = () => {} }: ReaderOptions = {},
 ): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
     const config: Timed<pg.QueryArrayConfig> = {
@@ -19,7 +25,7 @@ export function reader(
       values: query.values as unknown[],
       rowMode: 'array',
     }
-    const name = nameOf(query.text)
+    const name = nameOf(query.text, keepPlans)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     // The caller continues in a later turn of the event loop, where another section may have been entered.
@@ -48,21 +54,24 @@ export function reader(
 type Timed<Config> = Config & { query_timeout?: number }
 
 /**
- * Statements are planned at each execution, for the tables as they are: a plan kept from a time when a queue was empty
- * would read the whole table when it is full. Only plain inserts are prepared, since their plan does not depend on the
- * size of a table.
+ * Statements about many rows are planned at each execution, for the tables as they are: a plan kept from a time when a
+ * queue was empty would read the whole table when it is full. Only plain inserts are always prepared, since their plan
+ * does not depend on the size of a table.
  */
 const isPlainInsert = (text: string) => /^\s*insert\s/.test(text) && !/\bjoin\b|\bfrom\s+(?!unnest\()/.test(text)
 
 /**
- * The names of prepared statements by text. Derived from the text, so that processes that share connections through a
+ * Names of prepared statements by text. Derived from the text, so that processes that share connections through a
  * pooler use the same name for the same statement.
  */
-const statementNames = new Map<string, string | undefined>()
-function nameOf(text: string): string | undefined {
-  if (!statementNames.has(text) && statementNames.size < namedStatementsMax)
-    statementNames.set(text, isPlainInsert(text) ? hash('sha1', text).slice(0, statementNameLength) : undefined)
-  return statementNames.get(text)
+const statementNames = new Map<string, { name: string; isPlainInsert: boolean }>()
+function nameOf(text: string, keepPlans: boolean): string | undefined {
+  let known = statementNames.get(text)
+  if (!known && statementNames.size < namedStatementsMax) {
+    known = { name: hash('sha1', text).slice(0, statementNameLength), isPlainInsert: isPlainInsert(text) }
+    statementNames.set(text, known)
+  }
+  return known && (keepPlans || known.isPlainInsert) ? known.name : undefined
 }
 
 const camelNames = new Map<string, string>()

@@ -2,7 +2,8 @@ import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { BeginOptions, Tx } from './db.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { reader } from './reader.ts'
+import { discardOldPlans, keepsPlans } from './kept-plans.ts'
+import { type ReaderOptions, reader } from './reader.ts'
 import type { Sql } from './sql.ts'
 
 const idleInTransactionTimeoutMs = 30_000
@@ -13,17 +14,19 @@ const transactionAborted = '25P02'
 export async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
-  { unlimited = false, statementTimeoutMs }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
+  { unlimited = false, statementTimeoutMs, rows }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
   isDistributed: boolean,
 ): Promise<Result> {
   const section = currentSection()
+  const keepPlans = keepsPlans(rows) && !isDistributed
   return onConnection(pool, async (client, lose) => {
     let ended: Promise<unknown> | undefined
-    const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined, isDistributed)
+    const answerWithinMs = unlimited ? unlimitedAnswerTimeoutMs : undefined
+    const tx = transaction(client, { answerWithinMs, keepPlans }, isDistributed)
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
-      client.query(beginText(unlimited ? 0 : statementTimeoutMs)).catch(() => {})
+      client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans)).catch(() => {})
       const result = await work(tx)
       // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
       gatherWrites(client)
@@ -40,12 +43,12 @@ export async function begin<Result>(
 }
 
 /** Runs one statement as a transaction of its own, in one round trip. */
-export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: number): Promise<Row[]> {
+export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: number, keepPlans: boolean): Promise<Row[]> {
   const section = currentSection()
   return onConnection(pool, async (client, lose) => {
     gatherWrites(client)
-    client.query(beginText(statementTimeoutMs)).catch(() => {})
-    const answer = reader(client).run<Row>(query)
+    client.query(beginText(client, statementTimeoutMs, keepPlans)).catch(() => {})
+    const answer = reader(client, { keepPlans }).run<Row>(query)
     const ended = client.query('commit')
     try {
       const rows = await answer
@@ -82,9 +85,9 @@ async function onConnection<Result>(
 
 type SendingTx = Tx & { sent: Promise<unknown>[] }
 
-function transaction(client: pg.PoolClient, answerWithinMs: number | undefined, isDistributed: boolean): SendingTx {
+function transaction(client: pg.PoolClient, options: ReaderOptions, isDistributed: boolean): SendingTx {
   const sent: Promise<unknown>[] = []
-  const onClient = reader(client, answerWithinMs, () => gatherWrites(client))
+  const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client) })
   const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
     const sending = onClient(strings, ...values)
     sending.catch(() => {})
@@ -104,5 +107,8 @@ async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknow
  * Settings apply to one transaction. A connection pooler such as PgBouncer rejects them at the start of a connection, and
  * settings of a session would reach other clients. JIT compilation costs more than it saves for short statements.
  */
-const beginText = (statementTimeoutMs: number) =>
-  `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}; set local jit = off`
+function beginText(client: pg.ClientBase, statementTimeoutMs: number, keepPlans: boolean): string {
+  const settings = `set local statement_timeout = ${Math.ceil(statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}; set local jit = off`
+  if (!keepPlans) return `begin; ${settings}`
+  return `${discardOldPlans(client)}begin; ${settings}; set local plan_cache_mode = force_generic_plan`
+}

@@ -191,10 +191,11 @@ export class EventRecorder {
    * unless these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
    */
   async #write(events: NewEvent[]): Promise<Recorded> {
-    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events))
-    const recorded = await this.#db.begin((tx) => writeEvents(tx, events))
+    const rows = events.length
+    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events), { rows })
+    const recorded = await this.#db.begin((tx) => writeEvents(tx, events), { rows })
     const candidates = burstCandidates(recorded)
-    if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates))
+    if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates), { rows })
     return recorded
   }
 }

@@ -160,7 +160,9 @@ export class Acceptor {
     const requests = pending.map(({ request }) => request)
     const [[states, recipients], allowance] = await Promise.all([
       // In one transaction only to use one connection.
-      this.#db.begin((tx) => Promise.all([findFlowStates(tx, flowsOf(requests)), findRecipients(tx, requests)])),
+      this.#db.begin((tx) => Promise.all([findFlowStates(tx, flowsOf(requests)), findRecipients(tx, requests)]), {
+        rows: requests.length,
+      }),
       this.#quota?.allowanceFor(requests.map(({ organizationId }) => organizationId)),
     ])
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
@@ -212,7 +214,9 @@ export class Acceptor {
 
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    return retrying(fruitlessRoundsMax, () => this.#db.begin((tx) => writeMessages(tx, messages)))
+    return retrying(fruitlessRoundsMax, () =>
+      this.#db.begin((tx) => writeMessages(tx, messages), { rows: messages.length }),
+    )
   }
 
   /** Settles requests whose idempotency key was used before, and returns them. */

@@ -95,7 +95,7 @@ const attempt = (parts: SendParts, work: Work, { attempt }: Claim): Promise<Outc
     : attemptMessage(parts, work, attempt, { bulk: true })
 
 async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
-  const found = await withoutCancelled(db, claims, await findMessagesToSend(db, claims))
+  const found = await withoutCancelled(db, claims, await findMessagesToSend(db.forRows(claims.length), claims))
   const rows = new Map(found.map((row) => [row.id as string, row]))
   const versions = await templates.getAll(
     [...rows.values()].map(({ organizationId, flowVersionId: id }) => ({ organizationId, id })),
@@ -134,10 +134,13 @@ async function withoutCancelled(db: Db, claims: Claim[], rows: SendRow[]): Promi
 async function settle({ db, hints, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
   const inbox = changes.flatMap(({ outcome }) => outcome.inbox ?? [])
   const write = () =>
-    db.begin(async (tx) => {
-      if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
-      return settleMessages(tx, changes, broadcasts?.settle)
-    })
+    db.begin(
+      async (tx) => {
+        if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
+        return settleMessages(tx, changes, broadcasts?.settle)
+      },
+      { rows: changes.length },
+    )
   const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
   if (fannedOut) hints.notify('webhook.deliver')
 }

@@ -23,8 +23,8 @@ export class LaneClaims {
   }
 
   async claim(token: string, leaseMs: number, limit: number): Promise<readonly LaneKey[]> {
-    const { statement, isDistributed } = this.#db
-    if (!isDistributed) return claimLanes(statement, this.#kind, { token, leaseMs, limit })
+    if (!this.#db.isDistributed) return claimLanes(this.#db.forRows(0), this.#kind, { token, leaseMs, limit })
+    const { statement } = this.#db
     const due = await this.#findDue(limit)
     return perOrganization(
       this.#db,

@@ -1,4 +1,4 @@
-import type { Db, Reader, Writer } from '../db/db.ts'
+import type { Db, Reader, Tx, Writer } from '../db/db.ts'
 import { onOneNode } from '../db/one-node.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -117,7 +117,7 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
   const organizationIds = releases.map((release) => release.organizationId)
   const lanes = releases.map((release) => release.lane)
   const tokens = releases.map((release) => release.token)
-  await db.begin(async (tx) => {
+  const release = async (tx: Tx) => {
     await tx`
       select from lanes
       join unnest(${organizationIds}::uuid[], ${lanes}::text[]) as release (organization_id, lane)
@@ -135,5 +135,6 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
         as release (organization_id, lane, token)
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
         and lanes.token = release.token ${onOneNode(tx, releases, sql`lanes.organization_id`)}`
-  })
+  }
+  await db.begin(release, { rows: releases.length })
 }

@@ -138,8 +138,9 @@ export class Worker<Work> {
       try {
         await this.#renew()
         if (this.#spec.isOpen?.() ?? true) {
-          await this.#claim()
-          await this.#fill()
+          // The jobs of the lanes it holds need not wait until others are claimed.
+          const [claimed] = await Promise.all([this.#claim(), this.#fill()])
+          if (claimed > 0) await this.#fill()
           await this.#dispatch()
           await this.#release(this.#unusedLanes())
         } else await this.#release(this.#stoppedLanes())
@@ -152,14 +153,16 @@ export class Worker<Work> {
     }
   }
 
-  async #claim(): Promise<void> {
+  /** Returns how many lanes were claimed. */
+  async #claim(): Promise<number> {
     const now = performance.now()
-    if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return
+    if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return 0
     this.#polledAt = now
     const token = randomUUID()
     const claimed = await this.#claims.claim(token, leaseMs, lanesMax - this.#lanes.size)
     const { laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
+    return claimed.length
   }
 
   /**
@@ -179,7 +182,7 @@ export class Worker<Work> {
     })
     const readOf = new Map(reads.map((read) => [laneName(read), read]))
     const taken: ReadJob<Work>[] = []
-    const read = (own: readonly LaneRead[]) => readJobs(this.#db, this.#spec.kind, own)
+    const read = (own: readonly LaneRead[]) => readJobs(this.#db.forRows(own.length), this.#spec.kind, own)
     const rows = await perOrganization(this.#db, reads, read, this.#onFault)
     for (const row of rows) {
       const read = readOf.get(laneName(row))!
@@ -304,7 +307,8 @@ export class Worker<Work> {
   async #renew(): Promise<void> {
     const now = performance.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
-    const renew = (own: readonly Lane<Work>[]) => renewLanes(this.#db.statement, this.#spec.kind, own, leaseMs)
+    const renew = (own: readonly Lane<Work>[]) =>
+      renewLanes(this.#db.forRows(own.length), this.#spec.kind, own, leaseMs)
     const kept = await perOrganization(this.#db, [...this.#lanes.values()], renew, this.#onFault)
     // Set after success only: after an outage, leases are renewed before lanes are claimed, so that we do not claim our
     // own.

@@ -49,7 +49,9 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (results) => {
-      await persisting(() => retrying(recordTries, () => parts.db.begin((tx) => recordAttempts(tx, results))))
+      const rows = results.length
+      const write = () => parts.db.begin((tx) => recordAttempts(tx, results), { rows })
+      await persisting(() => retrying(recordTries, write))
       return results.map(() => ({ ok: true, value: undefined }))
     },
   }
@@ -85,7 +87,9 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
 }
 
 async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | undefined)[]> {
-  const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
+  const rows = new Map(
+    (await findDeliveriesToSend(db.forRows(claims.length), claims)).map((row) => [row.id as string, row]),
+  )
   const open = openEachOnce(box)
   const withoutEvent: DeliveryRow[] = []
   const withoutSecret: DeliveryRow[] = []
