@@ -1,3 +1,4 @@
+import { rememberLast } from '../runtime/remember-last.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { Refusal } from '../values/errors.ts'
 import { type MessageId, toText } from '../values/ids.ts'
@@ -42,13 +43,14 @@ export type ComposedMail = {
  */
 export function compose(mail: Mail): ComposedMail {
   const id = toText('msg', mail.id)
-  const domain = asciiDomain(mail.domain)
+  const domain = domainOf(mail.domain)
   if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
   const messageIdHeader = `<${id}@${domain}>`
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
+  const recipient = toMailAddress(mail.to.email, 'To')
   const raw = [
-    ...headersOf(mail, messageIdHeader),
+    ...headersOf(mail, recipient, messageIdHeader),
     'MIME-Version: 1.0',
     'Content-Type: multipart/alternative;',
     ` boundary="${boundary}"`,
@@ -60,15 +62,21 @@ export function compose(mail: Mail): ComposedMail {
   ].join('\r\n')
   if (raw.length > rawLengthMax)
     throw new Refusal('payload_too_large', `The email is larger than ${rawLengthMax / 1_000_000} MB.`)
-  return { raw, recipient: toMailAddress(mail.to.email, 'To'), messageIdHeader }
+  return { raw, recipient, messageIdHeader }
 }
 
-function headersOf(mail: Mail, messageIdHeader: string): string[] {
+// The emails of a broadcast have these in common.
+const domainOf = rememberLast(asciiDomain)
+const fromHeader = rememberLast((name: string | null, email: string) => mailboxHeader('From', { name, email }))
+const subjectHeader = rememberLast((subject: string) => textHeader('Subject', subject))
+const dateHeader = rememberLast((ms: number) => `Date: ${new Date(ms).toUTCString().replace('GMT', '+0000')}`)
+
+function headersOf(mail: Mail, recipient: string, messageIdHeader: string): string[] {
   const headers = [
-    mailboxHeader('From', mail.from),
-    mailboxHeader('To', mail.to),
-    textHeader('Subject', mail.subject),
-    `Date: ${mail.date.toUTCString().replace('GMT', '+0000')}`,
+    fromHeader(mail.from.name ?? null, mail.from.email),
+    mailboxHeader('To', mail.to, recipient),
+    subjectHeader(mail.subject),
+    dateHeader(mail.date.getTime()),
     `Message-ID: ${messageIdHeader}`,
   ]
   if (mail.replyTo) headers.push(mailboxHeader('Reply-To', mail.replyTo))

@@ -27,9 +27,12 @@ export function textHeader(name: string, value: string): string {
   return line.length <= lineLengthMax ? line : foldedAtSpaces(line)
 }
 
-/** Returns a header with one address and its display name. */
-export function mailboxHeader(header: string, { name, email }: Mailbox): string {
-  const address = toMailAddress(email, header)
+/** Returns a header with one address and its display name. `address` is the result of `toMailAddress`, if it is known. */
+export function mailboxHeader(
+  header: string,
+  { name, email }: Mailbox,
+  address = toMailAddress(email, header),
+): string {
   const phrase = name ? phraseOf(headerText(name), header.length + 2) : ''
   if (phrase === '') return `${header}: ${address}`
   const lastLine = phrase.slice(phrase.lastIndexOf('\n') + 1)
