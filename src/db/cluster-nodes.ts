@@ -21,3 +21,12 @@ export async function findOrganizationsByNode(db: Reader): Promise<OrganizationI
     group by groupid`
   return rows.map(({ ids }) => ids)
 }
+
+/** Returns the node of each organization. Asks only the coordinator. */
+export async function findNodesOf(db: Reader, ids: readonly OrganizationId[]): Promise<Map<OrganizationId, number>> {
+  const rows = await db<{ id: OrganizationId; node: number }>`
+    select organization.id, groupid as node
+    from unnest(${ids}::uuid[]) as organization (id)
+    join pg_dist_placement on shardid = get_shard_id_for_distribution_column('lanes', organization.id)`
+  return new Map(rows.map(({ id, node }) => [id, node]))
+}

@@ -7,17 +7,22 @@ type OfOrganization = { organizationId: OrganizationId }
 const nothing = sql``
 
 /**
- * Returns a condition, starting with `and`, that names the organization of the rows for each of the columns: a
- * distributed database then runs the statement on the node of that organization. Empty if the rows belong to several
- * organizations, and on a database that is not distributed, where joining the organization is enough: a constant is
- * planned badly while the statistics of an organization are out of date (docs/decisions/hot-paths.md).
+ * Returns a condition, starting with `and`, that names the organizations of the rows for each of the columns: a
+ * distributed database then runs the statement only on the shards of these organizations. Empty on a database that is
+ * not distributed, where joining the organization is enough: a constant is planned badly while the statistics of an
+ * organization are out of date (docs/decisions/hot-paths.md).
  */
 export function onOneNode(db: Reader, rows: readonly OfOrganization[], ...columns: readonly Sql[]): Sql {
-  if (!db.isDistributed) return nothing
   const [first] = rows
-  if (!first || rows.some(({ organizationId }) => organizationId !== first.organizationId)) return nothing
-  return columns.reduce((text, column) => sql`${text} and ${column} = ${first.organizationId}`, nothing)
+  if (!db.isDistributed || !first) return nothing
+  if (isOneOrganization(rows))
+    return columns.reduce((text, column) => sql`${text} and ${column} = ${first.organizationId}`, nothing)
+  const ids = [...new Set(rows.map(({ organizationId }) => organizationId))]
+  return columns.reduce((text, column) => sql`${text} and ${column} = any (${ids}::uuid[])`, nothing)
 }
+
+export const isOneOrganization = (rows: readonly OfOrganization[]): boolean =>
+  rows.every(({ organizationId }) => organizationId === rows[0]!.organizationId)
 
 /**
  * Returns the time for columns whose default is `now()`, if a transaction writes rows that must have the same time: on a

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { asDistributed } from '../../test/support/as-distributed.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
+import { findNodesOf } from './cluster-nodes.ts'
 import type { Db } from './db.ts'
-import { createBatcher, perOrganization } from './per-organization.ts'
+import { createBatcher, createNodeBatcher, perOrganization } from './per-organization.ts'
 
 const distributed = { isDistributed: true } as Db
 const plain = { isDistributed: false } as Db
@@ -61,4 +64,31 @@ test('batches of an organization neither wait for nor fail with those of another
   await expect(stuck).rejects.toThrow('remote node')
   await batcher.drained()
   expect(batches).toEqual([[0, 2], [1]])
+})
+
+test('batches of the organizations of a node neither wait for nor fail with those of another', async () => {
+  await using testDb = await createTestDb()
+  const db = await asDistributed(testDb.db)
+  const organizationIds = Array.from({ length: 40 }, () => newId('org'))
+  const nodes = await findNodesOf(db, organizationIds)
+  expect(new Set(nodes.values()).size).toBe(2)
+  const down = nodes.get(organizationIds[0]!)
+  const batches: OrganizationId[][] = []
+  const batcher = createNodeBatcher<OrganizationId, string>(
+    db,
+    {
+      itemsMax: 100,
+      waitingMax: 100,
+      run: async (ids) => {
+        batches.push(ids)
+        if (nodes.get(ids[0]!) === down) throw nodeDown()
+        return ids.map(() => ({ ok: true, value: 'done' }))
+      },
+    },
+    (id) => id,
+  )
+  const results = organizationIds.map((id) => batcher.add(id).catch(() => 'failed'))
+  await batcher.drained()
+  expect(await Promise.all(results)).toEqual(organizationIds.map((id) => (nodes.get(id) === down ? 'failed' : 'done')))
+  expect(batches.map((ids) => new Set(ids.map((id) => nodes.get(id))).size)).toEqual([1, 1])
 })

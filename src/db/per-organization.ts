@@ -1,7 +1,8 @@
-import { Batcher, type BatcherOptions } from '../runtime/batcher.ts'
+import { Batcher, BatcherFull, type BatcherOptions } from '../runtime/batcher.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { type Db, isConnectionFault, type Reader } from './db.ts'
+import { NodeLookup } from './node-lookup.ts'
 
 type OfOrganization = { organizationId: OrganizationId }
 
@@ -52,40 +53,67 @@ export function createBatcher<Item, Result>(
   options: BatcherOptions<Item, Result>,
   organizationOf: (item: Item) => OrganizationId,
 ): ItemBatcher<Item, Result> {
-  return db.isDistributed ? new OrganizationBatchers(options, organizationOf) : new Batcher(options)
+  return db.isDistributed ? new KeyedBatchers(options, organizationOf) : new Batcher(options)
+}
+
+/**
+ * Returns a batcher. On a distributed database, the organizations of each node form batches of their own: a transaction
+ * then writes to one node, and a node that is down affects only its own organizations.
+ */
+export function createNodeBatcher<Item, Result>(
+  db: Db,
+  options: BatcherOptions<Item, Result>,
+  organizationOf: (item: Item) => OrganizationId,
+): ItemBatcher<Item, Result> {
+  if (!db.isDistributed) return new Batcher(options)
+  const nodes = new NodeLookup(db)
+  return new KeyedBatchers(options, (item) => nodes.find(organizationOf(item)))
 }
 
 /** Above this, idle batchers are removed. */
 const batchersMax = 1_000
 
-class OrganizationBatchers<Item, Result> implements ItemBatcher<Item, Result> {
+class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBatcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
-  readonly #organizationOf: (item: Item) => OrganizationId
-  readonly #batchers = new Map<OrganizationId, Batcher<Item, Result>>()
+  readonly #keyOf: (item: Item) => Key | Promise<Key>
+  readonly #batchers = new Map<Key, Batcher<Item, Result>>()
+  /** Items whose key is being looked up. */
+  readonly #waiting = new Set<Promise<unknown>>()
 
-  constructor(options: BatcherOptions<Item, Result>, organizationOf: (item: Item) => OrganizationId) {
+  constructor(options: BatcherOptions<Item, Result>, keyOf: (item: Item) => Key | Promise<Key>) {
     this.#options = options
-    this.#organizationOf = organizationOf
+    this.#keyOf = keyOf
   }
 
   add(item: Item): Promise<Result> {
-    const organizationId = this.#organizationOf(item)
-    let batcher = this.#batchers.get(organizationId)
+    const key = this.#keyOf(item)
+    if (!(key instanceof Promise)) return this.#addTo(key, item)
+    if (this.#waiting.size >= this.#options.waitingMax) {
+      key.catch(() => {})
+      return Promise.reject(new BatcherFull())
+    }
+    // In an object, since the item waits here only until it is added.
+    const located = key.then((found) => ({ result: this.#addTo(found, item) }))
+    this.#waiting.add(located)
+    return located.finally(() => this.#waiting.delete(located)).then(({ result }) => result)
+  }
+
+  #addTo(key: Key, item: Item): Promise<Result> {
+    let batcher = this.#batchers.get(key)
     if (!batcher) {
       if (this.#batchers.size >= batchersMax) this.#removeIdle()
       batcher = new Batcher(this.#options)
-      this.#batchers.set(organizationId, batcher)
+      this.#batchers.set(key, batcher)
     }
     return batcher.add(item)
   }
 
   #removeIdle(): void {
-    for (const [organizationId, batcher] of this.#batchers) {
-      if (batcher.isIdle) this.#batchers.delete(organizationId)
-    }
+    for (const [key, batcher] of this.#batchers) if (batcher.isIdle) this.#batchers.delete(key)
   }
 
   async drained(): Promise<void> {
+    while (this.#waiting.size > 0) await Promise.allSettled(this.#waiting)
     await Promise.all([...this.#batchers.values()].map((batcher) => batcher.drained()))
   }
 }

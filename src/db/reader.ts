@@ -25,7 +25,7 @@ export function reader(
       values: query.values as unknown[],
       rowMode: 'array',
     }
-    const name = nameOf(query.text, keepPlans)
+    const name = query.hasRowList ? undefined : nameOf(query.text, keepPlans)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     // The caller continues in a later turn of the event loop, where another section may have been entered.

@@ -3,14 +3,21 @@ import { binaryArray } from './arrays.ts'
 // Query text with bind parameters: sql`select … where id = ${id}`. Nested sql fragments are spliced in; every other
 // value becomes a parameter, so values can never become part of the text.
 
-export type Sql = { readonly text: string; readonly values: readonly unknown[] }
+export type Sql = {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** True if the text depends on a number of rows. Such a statement is not prepared. */
+  readonly hasRowList: boolean
+}
 
 class Query implements Sql {
   readonly text: string
   readonly values: readonly unknown[]
-  constructor(text: string, values: readonly unknown[]) {
+  readonly hasRowList: boolean
+  constructor(text: string, values: readonly unknown[], hasRowList = false) {
     this.text = text
     this.values = values
+    this.hasRowList = hasRowList
   }
 }
 
@@ -51,7 +58,24 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
     }
     text += strings[index + 1]!
   })
-  return new Query(text, all)
+  return new Query(
+    text,
+    all,
+    values.some((value) => value instanceof Query && value.hasRowList),
+  )
+}
+
+/**
+ * Returns the rows of `values`, each in parentheses. `write` returns the text of a row; its arguments are the parameters
+ * of the cells.
+ */
+export function rowList(
+  rows: readonly (readonly unknown[])[],
+  write: (...parameters: string[]) => string = (...parameters) => parameters.join(', '),
+): Sql {
+  const values: unknown[] = []
+  const texts = rows.map((row) => `(${write(...row.map((cell) => `$${values.push(cell)}`))})`)
+  return new Query(texts.join(', '), values, true)
 }
 
 /** Joins conditions with `and`. Returns `true` if there are none. */

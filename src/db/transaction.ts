@@ -26,7 +26,7 @@ export async function begin<Result>(
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
-      client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans)).catch(() => {})
+      client.query(beginText(client, unlimited ? 0 : statementTimeoutMs, keepPlans, isDistributed)).catch(() => {})
       const result = await work(tx)
       // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
       gatherWrites(client)
@@ -107,8 +107,20 @@ async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknow
  * Settings apply to one transaction. A connection pooler such as PgBouncer rejects them at the start of a connection, and
  * settings of a session would reach other clients. JIT compilation costs more than it saves for short statements.
  */
-function beginText(client: pg.ClientBase, statementTimeoutMs: number, keepPlans: boolean): string {
+function beginText(
+  client: pg.ClientBase,
+  statementTimeoutMs: number,
+  keepPlans: boolean,
+  isDistributed = false,
+): string {
   const settings = `set local statement_timeout = ${Math.ceil(statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}; set local jit = off`
+  if (isDistributed) return `begin; ${settings}; ${oneConnectionPerNode}`
   if (!keepPlans) return `begin; ${settings}`
   return `${discardOldPlans(client)}begin; ${settings}; set local plan_cache_mode = force_generic_plan`
 }
+
+/**
+ * The rows of a statement are then written one shard after the other, in the order of the shards, so that transactions
+ * on one node lock rows in the same order. Also saves connections between the nodes.
+ */
+const oneConnectionPerNode = `set local citus.multi_shard_modify_mode = 'sequential'`

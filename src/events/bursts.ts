@@ -72,6 +72,13 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
  * one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
+  if (!tx.isDistributed) return detectBurstsIn(tx, clicks)
+  const groups = groupBy(clicks, ({ organizationId }) => organizationId)
+  for (const [, own] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) await detectBurstsIn(tx, own)
+}
+
+/** On a distributed database, the clicks must be of one organization. */
+async function detectBurstsIn(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
   const windows = clickWindows(clicks, withinMs)
   const suspects = windows.length === 0 ? [] : await filterByLinks(tx, windows, linksMin)
   if (suspects.length === 0) return

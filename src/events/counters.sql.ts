@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { insertRows } from '../db/insert-rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { allFlows } from './all-flows.ts'
 import type { CounterChanges } from './counters.ts'
@@ -36,16 +37,16 @@ export function addToCounters(tx: Tx, changes: CounterChanges): void {
   if (rows.length === 0) return
   tx.send`
     insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
-    select * from unnest(
-      ${rows.map((row) => row.organizationId)}::uuid[],
-      ${rows.map((row) => row.eventName)}::text[],
-      ${rows.map((row) => row.flowId)}::uuid[],
-      ${rows.map((row) => row.grain)}::text[],
-      ${rows.map((row) => row.startsAt)}::timestamptz[],
-      ${rows.map((row) => row.total)}::int8[],
-      ${rows.map((row) => row.uniques)}::int8[],
-      ${rows.map((row) => row.machine)}::int8[]
-    )
+    ${insertRows(tx, [
+      ['uuid', rows.map((row) => row.organizationId)],
+      ['text', rows.map((row) => row.eventName)],
+      ['uuid', rows.map((row) => row.flowId)],
+      ['text', rows.map((row) => row.grain)],
+      ['timestamptz', rows.map((row) => row.startsAt)],
+      ['int8', rows.map((row) => row.total)],
+      ['int8', rows.map((row) => row.uniques)],
+      ['int8', rows.map((row) => row.machine)],
+    ])}
     on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
     set total = event_counters.total + excluded.total,
       uniques = event_counters.uniques + excluded.uniques,

@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { insertRows } from '../db/insert-rows.ts'
+import { isOneOrganization, onOneNode } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.ts'
@@ -22,13 +23,15 @@ export async function findCountedMessages(
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
   const onNode = onOneNode(db, events, sql`messages.organization_id`)
+  // A distributed database rejects the offset if the statement runs on several shards.
+  const offset = db.isDistributed && !isOneOrganization(events) ? sql`` : sql`offset 0`
   const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
     select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain
     from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
     cross join lateral (
       select id, flow_version_id, email from messages
-      where messages.organization_id = key.organization_id and messages.id = key.id ${onNode} offset 0
+      where messages.organization_id = key.organization_id and messages.id = key.id ${onNode} ${offset}
     ) as message`
   return new Map(
     rows.map(({ id, versionId, domain }) => {
@@ -84,18 +87,18 @@ export function addToFlowCounters(tx: Tx, rows: readonly FlowCounterRow[]): void
   if (rows.length === 0) return
   tx.send`
     insert into flow_counters (organization_id, flow_id, grain, kind, starts_at, value, event_name, total, uniques, machine)
-    select * from unnest(
-      ${rows.map((row) => row.organizationId)}::uuid[],
-      ${rows.map((row) => row.flowId)}::uuid[],
-      ${rows.map((row) => row.grain)}::text[],
-      ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.startsAt)}::timestamptz[],
-      ${rows.map((row) => row.value)}::text[],
-      ${rows.map((row) => row.eventName)}::text[],
-      ${rows.map((row) => row.total)}::int8[],
-      ${rows.map((row) => row.uniques)}::int8[],
-      ${rows.map((row) => row.machine)}::int8[]
-    )
+    ${insertRows(tx, [
+      ['uuid', rows.map((row) => row.organizationId)],
+      ['uuid', rows.map((row) => row.flowId)],
+      ['text', rows.map((row) => row.grain)],
+      ['text', rows.map((row) => row.kind)],
+      ['timestamptz', rows.map((row) => row.startsAt)],
+      ['text', rows.map((row) => row.value)],
+      ['text', rows.map((row) => row.eventName)],
+      ['int8', rows.map((row) => row.total)],
+      ['int8', rows.map((row) => row.uniques)],
+      ['int8', rows.map((row) => row.machine)],
+    ])}
     on conflict (organization_id, flow_id, grain, kind, starts_at, value, event_name) do update
     set total = flow_counters.total + excluded.total,
       uniques = flow_counters.uniques + excluded.uniques,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
-import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
+import { type Db, isDataFault, isRetryable, isUniqueViolation, type Tx } from '../db/db.ts'
+import { createNodeBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
@@ -11,8 +11,19 @@ import { changeMessages, changeRecipients, suppressAddresses } from './consequen
 import { countByFlow } from './count-by-flow.ts'
 import { addToCounters } from './counters.sql.ts'
 import { CounterChanges } from './counters.ts'
-import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
-import { type FirstOccurrence, insertEvents, insertFirstOccurrences, type NewEvent, subjectOf } from './record.sql.ts'
+import type { KnownMessage } from './known-messages.ts'
+import { findSubjects, findSubjectsAndFirsts, type Subjects } from './look-up.ts'
+import {
+  type FirstOccurrence,
+  insertEvents,
+  insertFirstOccurrences,
+  insertNewEvents,
+  insertNewFirstOccurrences,
+  type KnownOccurrence,
+  mayBeFirst,
+  type NewEvent,
+  subjectOf,
+} from './record.sql.ts'
 
 export type { KnownMessage } from './known-messages.ts'
 export type { NewEvent } from './record.sql.ts'
@@ -41,6 +52,11 @@ type RecordOptions = {
   messagesAreUpdated?: boolean
   /** Messages of these events that the caller has locked or inserted. Others are looked up. */
   knownMessages?: readonly KnownMessage[]
+  /**
+   * Fails if one of the events was recorded before (`isDuplicate`). Costs less on a distributed database; the caller has
+   * to repeat the transaction without it.
+   */
+  areNew?: boolean
 }
 
 /**
@@ -64,17 +80,15 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false, knownMessages = [] }: RecordOptions = {},
+  { messagesAreUpdated = false, knownMessages = [], areNew = false }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
-  const [subscriptions, contacts, messages] = await Promise.all([
+  const [subscriptions, { contacts, messages, firsts: knownFirsts }] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
-    contactsOf(tx, events, knownMessages),
-    countedMessagesOf(tx, events, knownMessages),
+    areNew ? findSubjectsAndFirsts(tx, events) : findSubjects(tx, events, knownMessages),
   ])
-  const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
-  const fresh = inserted.length === events.length ? [...events] : only(events, inserted)
-  const firsts = await recordFirstOccurrences(tx, fresh)
+  const fresh = areNew ? writeNewEvents(tx, events, contacts) : await writeUnknownEvents(tx, events, contacts)
+  const firsts = await recordFirstOccurrences(tx, fresh, knownFirsts)
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   const countRecipients = messagesAreUpdated ? undefined : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
@@ -84,6 +98,24 @@ async function writeEvents(
   addToCounters(tx, counterChanges(fresh, firsts))
   countRecipients?.()
   return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
+}
+
+async function writeUnknownEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  contacts: Subjects['contacts'],
+): Promise<NewEvent[]> {
+  const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
+  return inserted.length === events.length ? [...events] : only(events, inserted)
+}
+
+function writeNewEvents(tx: Tx, events: readonly NewEvent[], contacts: Subjects['contacts']): NewEvent[] {
+  const fresh = only(
+    events,
+    events.map(({ id }) => id),
+  )
+  insertNewEvents(tx, inKeyOrder(fresh), contacts)
+  return fresh
 }
 
 /** In the order of their keys, so that two transactions that record the same events cannot deadlock. */
@@ -99,22 +131,47 @@ type First = FirstOccurrence & { event: NewEvent }
 
 const occurrenceKey = (subjectId: string, eventName: string) => `${subjectId} ${eventName}`
 
-/** A message is sent only once, so `emailSent` is always the first occurrence and needs no row. */
-async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<First[]> {
+/** `known` are the recorded first occurrences, if they have been looked up. */
+async function recordFirstOccurrences(
+  tx: Tx,
+  events: readonly NewEvent[],
+  known?: readonly KnownOccurrence[],
+): Promise<First[]> {
   const earliest = new Map<string, NewEvent>()
   for (const event of events) {
-    if (event.machine || event.eventName === 'emailSent') continue
+    if (!mayBeFirst(event)) continue
     const key = occurrenceKey(subjectOf(event), event.eventName)
     const known = earliest.get(key)
     if (!known || event.occurredAt < known.occurredAt) earliest.set(key, event)
   }
   if (earliest.size === 0) return []
-  const inOrder = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))
-  const rows = await insertFirstOccurrences(
-    tx,
-    inOrder.map(([, event]) => event),
-  )
+  const inOrder = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event)
+  const rows = known ? await insertUnlessKnown(tx, inOrder, known) : await insertFirstOccurrences(tx, inOrder)
   return rows.map((row) => ({ ...row, event: earliest.get(occurrenceKey(row.subjectId, row.eventName))! }))
+}
+
+/**
+ * Inserts the first occurrences that are not known. Known ones are changed if the event is earlier, and locked if it is
+ * a click: `countByFlow` and `detectBursts` rely on it.
+ */
+async function insertUnlessKnown(
+  tx: Tx,
+  events: readonly NewEvent[],
+  known: readonly KnownOccurrence[],
+): Promise<FirstOccurrence[]> {
+  const knownAt = new Map(known.map((row) => [occurrenceKey(row.subjectId, row.eventName), row.occurredAt]))
+  const timeOf = (event: NewEvent) => knownAt.get(occurrenceKey(subjectOf(event), event.eventName))
+  const fresh = events.filter((event) => timeOf(event) === undefined)
+  const changed = events.filter((event) => {
+    const at = timeOf(event)
+    return at !== undefined && (event.eventName === 'emailClick' || event.occurredAt < at)
+  })
+  if (fresh.length > 0) insertNewFirstOccurrences(tx, fresh)
+  const rows = changed.length > 0 ? await insertFirstOccurrences(tx, changed) : []
+  return [
+    ...fresh.map((event) => ({ subjectId: subjectOf(event), eventName: event.eventName, previousAt: null })),
+    ...rows,
+  ]
 }
 
 function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): CounterChanges {
@@ -166,7 +223,7 @@ export class EventRecorder {
       // An event with data that PostgreSQL rejects must not fail the other events of its batch.
       splitOn: isDataFault,
     }
-    this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
+    this.#batcher = createNodeBatcher(db, options, ({ organizationId }) => organizationId)
   }
 
   /** Resolves to false if the event was recorded before. */
@@ -180,7 +237,17 @@ export class EventRecorder {
   }
 
   async #run(events: NewEvent[]) {
-    const { fresh, fannedOut } = await retrying(triesMax, () => this.#write(events), mayRecordAgain)
+    // Nearly all events are new. If one is not, the transaction is repeated with statements that look for it.
+    let areNew = this.#db.isDistributed
+    const { fresh, fannedOut } = await retrying(
+      triesMax,
+      () => this.#write(events, areNew),
+      (error) => {
+        const mayRetry = mayRecordAgain(error) || (areNew && isDuplicate(error))
+        areNew = false
+        return mayRetry
+      },
+    )
     if (fannedOut) this.#hints.notify('webhook.deliver')
     const unreported = new Set(fresh)
     return events.map((event) => ({ ok: true as const, value: unreported.delete(event) }))
@@ -190,10 +257,10 @@ export class EventRecorder {
    * Clicks are checked for bursts in a second transaction, so that the counters are not locked while that takes place,
    * unless these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
    */
-  async #write(events: NewEvent[]): Promise<Recorded> {
+  async #write(events: NewEvent[], areNew: boolean): Promise<Recorded> {
     const rows = events.length
-    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events), { rows })
-    const recorded = await this.#db.begin((tx) => writeEvents(tx, events), { rows })
+    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events, { areNew }), { rows })
+    const recorded = await this.#db.begin((tx) => writeEvents(tx, events, { areNew }), { rows })
     const candidates = burstCandidates(recorded)
     if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates), { rows })
     return recorded
@@ -208,3 +275,7 @@ export function mayRecordAgain(error: unknown): boolean {
   const { code, table } = (error ?? {}) as { code?: unknown; table?: unknown }
   return isRetryable(error) || (code === '23514' && table === 'events_default')
 }
+
+/** Returns true if a row existed. Citus reports every error of a row that it copies into a shard as an internal error. */
+const isDuplicate = (error: unknown): boolean =>
+  isUniqueViolation(error) || (error as { code?: unknown } | null)?.code === 'XX000'

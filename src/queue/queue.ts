@@ -1,7 +1,8 @@
 import type { Db, Tx, Writer } from '../db/db.ts'
+import { shouldListRows } from '../db/insert-rows.ts'
 import { onOneNode } from '../db/one-node.ts'
 import { perOrganization } from '../db/per-organization.ts'
-import { sql } from '../db/sql.ts'
+import { rowList, type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
@@ -63,17 +64,33 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
   const lanes = lanesOf(jobs)
   tx.send`
     insert into lanes (organization_id, kind, lane, next_due_at)
-    select organization_id, kind, lane, greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')
-    from unnest(
-      ${lanes.map((lane) => lane.organizationId)}::uuid[],
-      ${lanes.map((lane) => lane.kind)}::text[],
-      ${lanes.map((lane) => lane.lane)}::text[],
-      ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[],
-      ${lanes.map((lane) => lane.dueAt)}::timestamptz[]
-    ) as lane (organization_id, kind, lane, delay_ms, due_at)
+    ${shouldListRows(tx, lanes.length) ? laneList(lanes) : laneArrays(lanes)}
     on conflict (organization_id, kind, lane) do update set next_due_at = excluded.next_due_at
     where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at`
 }
+
+const laneArrays = (lanes: readonly NewJob[]): Sql => sql`
+  select organization_id, kind, lane, greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')
+  from unnest(
+    ${lanes.map((lane) => lane.organizationId)}::uuid[],
+    ${lanes.map((lane) => lane.kind)}::text[],
+    ${lanes.map((lane) => lane.lane)}::text[],
+    ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[],
+    ${lanes.map((lane) => lane.dueAt)}::timestamptz[]
+  ) as lane (organization_id, kind, lane, delay_ms, due_at)`
+
+const laneList = (lanes: readonly NewJob[]): Sql => sql`
+  values ${rowList(
+    lanes.map(({ organizationId, kind, lane, delayMs = 0, dueAt = null }) => [
+      organizationId,
+      kind,
+      lane,
+      dueAt,
+      delayMs,
+    ]),
+    (organizationId, kind, lane, dueAt, delayMs) =>
+      `${organizationId}, ${kind}, ${lane}, greatest(${dueAt}::timestamptz, statement_timestamp() + ${delayMs}::int8 * interval '1 ms')`,
+  )}`
 
 /** The first job of each lane, in key order. */
 function lanesOf(jobs: readonly NewJob[]): NewJob[] {
