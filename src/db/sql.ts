@@ -7,7 +7,7 @@ export type Sql = {
   readonly text: string
   readonly values: readonly unknown[]
   /** True if the text depends on a number of rows. Such a statement is not prepared. */
-  readonly hasRowList: boolean
+  readonly hasRowList?: boolean
 }
 
 class Query implements Sql {

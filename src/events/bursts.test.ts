@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts, type World } from '../../test/support/event-world.ts'
 import { isPartOfBurst } from '../../test/support/recount.ts'
-import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
-import { openDb } from '../db/db.ts'
+import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
 import { Hints } from '../queue/hints.ts'
 import { newId } from '../values/ids.ts'
 import { burstsOf } from './bursts.ts'
@@ -138,9 +137,9 @@ test('later clicks close to a burst belong to it', async () => {
 
 test('a burst recorded by concurrent processes is detected', async () => {
   await using testDb = await createTestDb()
-  const { db, connection } = testDb
+  const { db } = testDb
   const world = await createWorld(db, { messages: 30 })
-  const others = [1, 2, 3].map(() => openDb({ connection, connectionsMax: 2 }))
+  const others = openAgain(testDb, 3)
   const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
   await Promise.all(
     world.messages.flatMap((_, index) =>

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record } from '../../test/support/event-world.ts'
-import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
-import { openDb } from '../db/db.ts'
+import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
 import { Hints } from '../queue/hints.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
@@ -60,9 +59,9 @@ test('each link of a message counts once, at its first human click', async () =>
 
 test('the number of links counted on a day is limited; the others are counted together', async () => {
   await using testDb = await createTestDb()
-  const { db, connection } = testDb
+  const { db } = testDb
   const world = await createWorld(db, { messages: 80 })
-  const others = [1, 2, 3].map(() => openDb({ connection, connectionsMax: 2 }))
+  const others = openAgain(testDb, 3)
   const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
   const clicks = world.messages.flatMap((_, index) =>
     [0, 1].map((day) =>

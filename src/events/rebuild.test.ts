@@ -44,7 +44,7 @@ const tamperings = {
   'a counter of nothing': `insert into event_counters
     select organization_id, event_name, flow_id, grain, starts_at + interval '1 year', 1, 0, 0 from event_counters limit 1`,
   'a missing first occurrence': `delete from first_occurrences where event_name = 'emailOpen'`,
-  'a moved first occurrence': `update first_occurrences set occurred_at = occurred_at + interval '1 day'`,
+  'a moved first occurrence': `update first_occurrences set occurred_at = '2026-01-02T03:04:05Z'`,
   'a first occurrence of nothing': `insert into first_occurrences (organization_id, subject_id, event_name, occurred_at)
     select organization_id, gen_random_uuid(), event_name, occurred_at from first_occurrences limit 1`,
   'a changed count of a link': `update flow_counters set total = total + 1 where kind = 'link' and grain = 'day'`,

@@ -66,7 +66,7 @@ test('first occurrences and bursts of clicks are the same as on one server', asy
     [eventIn(world, 0, 'emailOpen', { at: at(30) }), click(world, 1, 'a', { at: at(1) })],
     [eventIn(world, 0, 'emailOpen', { at: at(40) }), click(world, 1, 'b', { at: at(2) })],
     [eventIn(world, 0, 'emailOpen', { at: '2026-02-28T23:59:00Z' }), click(world, 1, 'c', { at: at(3) })],
-    [eventIn(world, 2, 'contactUnsubscribe', { aboutContact: true, data: { method: 'link' } })],
+    [eventIn(world, 2, 'contactUnsubscribe', { aboutContact: true, data: { method: 'page' } })],
   ]
   for (let step = 0; step < 4; step++)
     await Promise.all(worlds.flatMap((world) => steps(world)[step]!.map((event) => recorder.record(event))))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWebhook, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
-import { openDb } from '../db/db.ts'
+import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { Hints } from '../queue/hints.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { newId } from '../values/ids.ts'
@@ -233,9 +232,9 @@ test('characters that PostgreSQL cannot store are removed from diagnostics', asy
 
 test('recorders in several processes neither lose nor double counts, nor deadlock', async () => {
   await using testDb = await createTestDb()
-  const { db, connection } = testDb
+  const { db } = testDb
   const world = await createWorld(db, { messages: 20, flows: 3 })
-  const others = [1, 2, 3].map(() => openDb({ connection, connectionsMax: 2 }))
+  const others = openAgain(testDb, 3)
   const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
   const events = Array.from({ length: 600 }, (_, index) => {
     const at = new Date(Date.UTC(2026, 2, 1) + ((index * 7919) % 600) * 60_000)

@@ -49,6 +49,12 @@ export async function createTestDb({ empty = false, started = false } = {}): Pro
   }
 }
 
+/** Opens the database several times, as other processes do. */
+export const openAgain = ({ db, connection }: TestDb, times: number): Db[] =>
+  Array.from({ length: times }, () =>
+    Object.assign(openDb({ connection, connectionsMax: 2 }), { isDistributed: db.isDistributed }),
+  )
+
 const isSame = (a: TestServer, b: TestServer) => a.host === b.host && a.port === b.port
 
 async function createDatabase(template: string): Promise<string> {
