@@ -10,6 +10,7 @@ import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
+import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { windowAt } from '../values/zoned-time.ts'
 import { pause } from './actions.ts'
@@ -32,6 +33,7 @@ export type BroadcastJobParts = AttemptParts &
     hints: Hints
     log: Log
     templates: TemplateCache
+    urgentWork: UrgentWork
     inFlightMax: number
     /** Returns false while nothing may be sent. */
     isOpen: () => boolean
@@ -78,6 +80,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
     run: async (batch) => {
+      await parts.urgentWork.clear()
       const write = () => parts.db.begin((tx) => settleRecipients(tx, batch))
       const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
       if (fannedOut) parts.hints.notify('webhook.deliver')

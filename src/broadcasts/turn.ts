@@ -7,6 +7,7 @@ import type { MailDraft } from '../flows/templates.task.ts'
 import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
 import { suppressionReason } from '../messages/draft.ts'
 import { Pacer } from '../runtime/pacer.ts'
+import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, leastId, type MessageId } from '../values/ids.ts'
 import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
@@ -24,7 +25,12 @@ const aheadMax = 2 * chunkMax
 /** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
 const deferralsMax = 20
 
-export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: ItemBatcher<RecipientResult, void> }
+export type TurnParts = AttemptParts & {
+  db: Db
+  slots: Slots
+  results: ItemBatcher<RecipientResult, void>
+  urgentWork: UrgentWork
+}
 
 export type TurnInput = {
   broadcast: Broadcast
@@ -115,7 +121,8 @@ export class Turn {
       })
   }
 
-  #read(after: ContactId, to: ContactId, limit: number): Promise<PendingRecipient[]> {
+  async #read(after: ContactId, to: ContactId, limit: number): Promise<PendingRecipient[]> {
+    await this.#parts.urgentWork.clear()
     return selectPending(this.#parts.db, this.#part, { after, to, limit })
   }
 

@@ -26,9 +26,30 @@ test('other work is held back until the last urgent work is done, even if it fai
   await expect(second).rejects.toThrow('refused')
   first.end()
   await first.done
-  expect(holds.at(-1)).toBe(false)
+  await until('the release', () => holds.at(-1) === false)
   expect(await urgentWork.run(async () => 'sent')).toBe('sent')
+  await until('the release', () => holds.at(-1) === false)
+})
+
+test('urgent work that follows immediately extends the hold', async () => {
+  const { holds, urgentWork } = recordedHolds()
+  await urgentWork.run(async () => 'accepted')
+  await urgentWork.run(async () => 'sent')
+  expect(holds).toEqual([true])
+  await until('the release', () => holds.length === 2)
+  expect(holds).toEqual([true, false])
+})
+
+test('other work can wait until urgent work is done', async () => {
+  const { holds, urgentWork } = recordedHolds()
+  expect(urgentWork.clear()).toBeUndefined()
+  const work = openWork(urgentWork)
+  const waiting = [urgentWork.clear(), urgentWork.clear()]
+  expect(waiting).toEqual([expect.any(Promise), expect.any(Promise)])
+  work.end()
+  await Promise.all([work.done, ...waiting])
   expect(holds.at(-1)).toBe(false)
+  expect(urgentWork.clear()).toBeUndefined()
 })
 
 test('while there is always urgent work, other work continues from time to time', async () => {
@@ -38,5 +59,5 @@ test('while there is always urgent work, other work continues from time to time'
   expect(holds.slice(0, 4)).toEqual([true, false, true, false])
   endless.end()
   await endless.done
-  expect(holds.at(-1)).toBe(false)
+  await until('the release', () => holds.at(-1) === false)
 })

@@ -1,49 +1,60 @@
 /** How long other work is held back at once. Almost all urgent work takes less. */
-const holdMs = 10
+const holdMs = 25
+/** Urgent work is followed by more: an email that was accepted is sent. */
+const lingerMs = 5
 
 /**
- * Counts the requests and emails in progress that somebody is waiting for, and holds back other work until they are
- * done. If there is always urgent work, the other work gets half of the time.
+ * Counts the requests and emails in progress that somebody is waiting for, and holds back other work until shortly after
+ * they are done. If there is always urgent work, the other work gets half of the time.
  */
 export class UrgentWork {
-  readonly #hold: (isHeld: boolean) => void
+  readonly #onHold: (isHeld: boolean) => void
   #running = 0
   #isHeld = false
+  #waiting: (() => void)[] = []
   /** Ends the hold, or the time after it in which nothing is held back. */
-  #timer: NodeJS.Timeout | undefined
+  #limit: NodeJS.Timeout | undefined
+  #lingering: NodeJS.Timeout | undefined
 
-  constructor(hold: (isHeld: boolean) => void) {
-    this.#hold = hold
+  constructor(onHold: (isHeld: boolean) => void) {
+    this.#onHold = onHold
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#running++
-    this.#holdNow()
+    clearTimeout(this.#lingering)
+    if (!this.#limit) this.#hold()
     try {
       return await work()
     } finally {
       this.#running--
-      if (this.#running === 0 && this.#isHeld) this.#release()
+      if (this.#running === 0 && this.#isHeld) this.#lingering = setTimeout(() => this.#release(), lingerMs)
     }
   }
 
-  #holdNow(): void {
-    if (this.#timer) return
+  /** Returns undefined if other work may start now, or a promise that resolves when it may. */
+  clear(): Promise<void> | undefined {
+    return this.#isHeld ? new Promise((resolve) => this.#waiting.push(resolve)) : undefined
+  }
+
+  #hold(): void {
     this.#isHeld = true
-    this.#hold(true)
-    this.#timer = setTimeout(() => {
+    this.#onHold(true)
+    this.#limit = setTimeout(() => {
       this.#release()
-      this.#timer = setTimeout(() => {
-        this.#timer = undefined
-        if (this.#running > 0) this.#holdNow()
+      this.#limit = setTimeout(() => {
+        this.#limit = undefined
+        if (this.#running > 0) this.#hold()
       }, holdMs)
     }, holdMs)
   }
 
   #release(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#limit)
+    clearTimeout(this.#lingering)
+    this.#limit = undefined
     this.#isHeld = false
-    this.#hold(false)
+    this.#onHold(false)
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 }
