@@ -1,7 +1,6 @@
-import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
-import { HmacKey } from './hmac.ts'
 
 // The links in an email carry signed tokens with everything that a hit needs, so that answering it requires no database
 // query. Each purpose has its own key, so a token is valid for one purpose only.
@@ -48,7 +47,7 @@ const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
-type Key = { id: number; byPurpose: Record<TokenPurpose, HmacKey> }
+type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
 
 /** Signs with the current secret and verifies with the current and the previous ones. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
@@ -67,7 +66,7 @@ export function createTokens(secrets: { current: string; previous?: readonly str
 function deriveKey(secret: string): Key {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
-  const keyFor = (purpose: TokenPurpose) => new HmacKey(derive(purpose, 32))
+  const keyFor = (purpose: TokenPurpose) => createSecretKey(derive(purpose, 32))
   return {
     id: derive('key id', keyIdBytes)[0]!,
     byPurpose: {
@@ -88,9 +87,12 @@ const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + 
 /** The ids in `scratch`: the links of an email follow each other, and its ids are written once. */
 let scratchIds: MailIds | undefined
 
+/** As a binary string, and with a key object: buffers take about 1 µs longer. */
+const macOf = (key: KeyObject, signed: Buffer): string => createHmac('sha256', key).update(signed).digest('binary')
+
 /** Compares in constant time. A token contains only the start of its MAC. */
-const isMac = (mac: Buffer, key: HmacKey, signed: Buffer): boolean =>
-  timingSafeEqual(Buffer.from(key.mac(signed).slice(0, mac.length), 'latin1'), mac)
+const isMac = (mac: Buffer, key: KeyObject, signed: Buffer): boolean =>
+  timingSafeEqual(Buffer.from(macOf(key, signed).slice(0, mac.length), 'latin1'), mac)
 
 function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
   const url = payload.url ?? ''
@@ -100,7 +102,7 @@ function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: st
   const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
   if (urlBytes > clickUrlBytesMax) throw tooLong()
   const end = keyIdBytes + linkIdsBytes + urlBytes
-  scratch.write(key.byPurpose[purpose].mac(scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
+  scratch.write(macOf(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
   return scratch.toString('base64url', 0, end + linkMacBytes)
 }
 
@@ -150,7 +152,7 @@ function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): stri
   const bytes = Buffer.allocUnsafe(addressIdsBytes + addressMacBytes)
   writeId(bytes, 0, payload.organizationId)
   writeId(bytes, idBytes, payload.messageId)
-  const mac = key.byPurpose[purpose].mac(bytes.subarray(0, addressIdsBytes))
+  const mac = macOf(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes))
   bytes.write(mac, addressIdsBytes, addressMacBytes, 'latin1')
   return `${addressPrefixes[purpose]}${toBase32(bytes)}`
 }
