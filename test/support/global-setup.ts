@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import type { Account } from '../../src/accounts/accounts.sql.ts'
+import { register } from '../../src/accounts/accounts.ts'
+import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { ensurePartitions } from '../../src/events/partitions.ts'
@@ -18,12 +21,21 @@ declare module 'vitest' {
     postgres: TestServer
     /** The same server without a connection pooler. Databases are created here. */
     directPostgres: TestServer
+    /** The owner in `registeredTemplateDatabase`. Undefined if TEST_DATABASE_HOOK creates the databases. */
+    owner: TestOwner | undefined
   }
 }
+
+/** The owner of the organization of a test, and an API key of that organization. */
+export type TestOwner = { account: Account; apiKey: string }
 
 export const templateDatabase = 'waxwing_template'
 /** With the partitions that the service creates at its first start. */
 export const startedTemplateDatabase = 'waxwing_started_template'
+/** Also with an organization: registering it for each test took 70 ms of CPU time, most of it for the password. */
+export const registeredTemplateDatabase = 'waxwing_registered_template'
+
+export const registration = { organizationName: 'Acme', email: 'owner@acme.example', password: 'correct horse battery' }
 
 /**
  * Provides one real PostgreSQL for the whole run, with a migrated database that each test clones within milliseconds:
@@ -36,7 +48,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const given = process.env.TEST_DATABASE_URL
   const { postgres, direct, stop } = given ? givenServer(given) : await startServer()
   // A server that cannot copy databases creates them with the hook, which replaces the template.
-  if (!process.env.TEST_DATABASE_HOOK) await createTemplates(direct)
+  project.provide('owner', process.env.TEST_DATABASE_HOOK ? undefined : await createTemplates(direct))
   project.provide('postgres', postgres)
   project.provide('directPostgres', direct)
   return stop
@@ -121,7 +133,7 @@ function serverOf(url: string): TestServer {
   }
 }
 
-async function createTemplates(server: TestServer): Promise<void> {
+async function createTemplates(server: TestServer): Promise<TestOwner> {
   const admin = openDb({ connection: server, connectionsMax: 1 })
   const recreate = async (name: string, options = '') => {
     await admin.statement.script(`drop database if exists ${name} with (force)`)
@@ -131,12 +143,21 @@ async function createTemplates(server: TestServer): Promise<void> {
   await prepareTemplate({ ...server, database: templateDatabase }, migrate)
   await recreate(startedTemplateDatabase, `template ${templateDatabase} strategy file_copy`)
   await prepareTemplate({ ...server, database: startedTemplateDatabase }, ensurePartitions)
+  await recreate(registeredTemplateDatabase, `template ${startedTemplateDatabase} strategy file_copy`)
+  const owner = await prepareTemplate({ ...server, database: registeredTemplateDatabase }, registerOwner)
   await admin.close()
+  return owner
 }
 
-async function prepareTemplate(connection: TestServer, prepare: (db: Db) => Promise<unknown>): Promise<void> {
+async function registerOwner(db: Db): Promise<TestOwner> {
+  const account = await register(db, 'open', registration)
+  const { key: apiKey } = await createApiKey(db, account, { name: 'test' })
+  return { account, apiKey }
+}
+
+async function prepareTemplate<Result>(connection: TestServer, prepare: (db: Db) => Promise<Result>): Promise<Result> {
   const db = openDb({ connection })
-  await prepare(db)
+  const result = await prepare(db)
   // Removes the dead rows of the catalogs, which every copy would contain.
   await db.statement.script('vacuum (full, freeze)')
   await db.close()
@@ -144,6 +165,7 @@ async function prepareTemplate(connection: TestServer, prepare: (db: Db) => Prom
   const next = openDb({ connection })
   await next`select`
   await next.close()
+  return result
 }
 
 /** All random choices of a run follow from one seed, which the workers inherit. */

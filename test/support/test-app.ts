@@ -3,10 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { inject } from 'vitest'
+import { Sessions } from '../../src/accounts/sessions.ts'
+import { startSession } from '../../src/accounts/start-session.ts'
 import { type App, type AppOptions, createApp, type Role } from '../../src/app.ts'
 import { type Config, type Environment, readConfig } from '../../src/config/config.ts'
 import type { Db } from '../../src/db/db.ts'
+import type { AppSecrets } from '../../src/secrets/secrets.ts'
 import type { TaskChild } from '../../src/tasks/task-child.ts'
+import { registration, type TestOwner } from './global-setup.ts'
 import { OpenApiCheck } from './openapi-check.ts'
 import { createTestDb, type TestDb } from './test-db.ts'
 
@@ -52,7 +57,8 @@ export async function startTestApp(
   roles: readonly Role[] = ['serve', 'work'],
   { nameServers, openFor = ({ db }) => db, replica, log: ownLog, started = true }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const testDb = await createTestDb({ started })
+  const owner = started ? inject('owner') : undefined
+  const testDb = await createTestDb({ started, registered: owner !== undefined })
   // The service may connect to its database differently from the test.
   const db = await openFor(testDb)
   db.isDistributed = testDb.db.isDistributed
@@ -85,13 +91,11 @@ export async function startTestApp(
       openapi.check(method, `${url}${path}`, answer.status, answer.body)
     return answer
   }
-  const registered = await call('POST', '/api/v1/auth/register', {
-    body: { organization_name: 'Acme', email: 'owner@acme.example', password: 'correct horse battery' },
-  })
-  const session: string = registered.body.data.token
+  const { session, apiKey, organizationId } = owner
+    ? await signIn(testDb.db, secrets, owner)
+    : await registerOwner(`${url}/api/v1`)
   const manage = (method: string, path: string, body?: unknown) =>
     call(method, `/api/v1${path}`, { headers: { authorization: `Bearer ${session}` }, body })
-  const key = await manage('POST', '/organization/api-keys', { name: 'test' })
 
   return {
     app,
@@ -102,10 +106,10 @@ export async function startTestApp(
     call,
     manage,
     session,
-    apiKey: key.body.data.api_key,
-    organizationId: registered.body.data.organization_id,
+    apiKey,
+    organizationId,
     publicApi: (method, path, body, headers = {}) =>
-      call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': key.body.data.api_key, ...headers }, body }),
+      call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': apiKey, ...headers }, body }),
     [Symbol.asyncDispose]: async () => {
       await app.stop()
       if (db !== testDb.db) await db.close()
@@ -113,6 +117,27 @@ export async function startTestApp(
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+type SignedIn = Pick<TestApp, 'session' | 'apiKey' | 'organizationId'>
+
+async function signIn(db: Db, secrets: AppSecrets, { account, apiKey }: TestOwner): Promise<SignedIn> {
+  const device = { headers: { 'user-agent': 'node' }, ip: '127.0.0.1' }
+  const { token, organization_id } = await startSession({ db, sessions: new Sessions(secrets) }, account, device)
+  return { session: token, apiKey, organizationId: organization_id }
+}
+
+async function registerOwner(api: string): Promise<SignedIn> {
+  const { organizationName, ...credentials } = registration
+  const registered = await callUrl('POST', `${api}/auth/register`, {
+    body: { organization_name: organizationName, ...credentials },
+  })
+  const { token: session, organization_id: organizationId } = registered.body.data
+  const key = await callUrl('POST', `${api}/organization/api-keys`, {
+    headers: { authorization: `Bearer ${session}` },
+    body: { name: 'test' },
+  })
+  return { session, apiKey: key.body.data.api_key, organizationId }
 }
 
 export async function callUrl(method: string, url: string, { headers = {}, body, raw }: Call = {}): Promise<Answer> {

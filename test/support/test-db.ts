@@ -4,7 +4,12 @@ import { pathToFileURL } from 'node:url'
 import { inject } from 'vitest'
 import { type Connection, type Db, openDb } from '../../src/db/db.ts'
 import { detectDistribution } from '../../src/db/distribute.ts'
-import { startedTemplateDatabase, type TestServer, templateDatabase } from './global-setup.ts'
+import {
+  registeredTemplateDatabase,
+  startedTemplateDatabase,
+  type TestServer,
+  templateDatabase,
+} from './global-setup.ts'
 import { until } from './until.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
@@ -21,11 +26,13 @@ type DatabaseHook = {
 
 /**
  * Creates a migrated database for one test. With `started`, it also has the partitions that a service creates when it
- * starts, which takes longer than all the rest of its start.
+ * starts, which takes longer than all the rest of its start. With `registered`, it also has the organization of the
+ * injected `owner`.
  */
-export async function createTestDb({ empty = false, started = false } = {}): Promise<TestDb> {
+export async function createTestDb({ empty = false, started = false, registered = false } = {}): Promise<TestDb> {
   const server = inject('postgres')
-  const template = empty ? 'template0' : started ? startedTemplateDatabase : templateDatabase
+  const prepared = registered ? registeredTemplateDatabase : started ? startedTemplateDatabase : templateDatabase
+  const template = empty ? 'template0' : prepared
   const hook = empty ? undefined : await readHook()
   const database = hook ? await hook.acquireDatabase() : await createDatabase(template)
   const connection = { ...server, database }
