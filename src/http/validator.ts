@@ -13,13 +13,8 @@ const valuesMax = 1_000
  */
 const options = { coerceTypes: false, removeAdditional: false, useDefaults: true, discriminator: true }
 
-/**
- * Shared by all servers of a process, as in tests: creating a compiler takes 45 ms of CPU time, and compiling the
- * schemas for each server took about 6 % of the CPU time of tests.
- */
-const validatorCompilers = new Map<string, Compile>()
-const serializerCompilers = new Map<string, SerializerCompiler.SerializerCompiler>()
-const createCompiler = AjvCompiler()
+/** Shared by all servers of a process, as in tests: creating a compiler takes 45 ms of CPU time. */
+const compilers = AjvCompiler()
 
 /**
  * Reports all errors of ordinary requests. The cost grows with the number of errors, even for elements beyond
@@ -28,9 +23,7 @@ const createCompiler = AjvCompiler()
  */
 export const buildValidator = ((externalSchemas: never) => {
   const compilerWith = (allErrors: boolean) =>
-    shared(validatorCompilers, JSON.stringify([externalSchemas, allErrors]), () =>
-      byText(createCompiler(externalSchemas, { customOptions: { ...options, allErrors } }) as unknown as Compile),
-    )
+    compilers(externalSchemas, { customOptions: { ...options, allErrors } }) as unknown as Compile
   let firstErrorCompiler: Compile | undefined
   let allErrorsCompiler: Compile | undefined
   return (route: RouteSchema) => {
@@ -59,30 +52,11 @@ export const buildSerializer: SerializerCompiler.SerializerFactory = (externalSc
   return (route) => {
     let serialize: SerializerCompiler.Serializer | undefined
     return (document) => {
-      compile ??= shared(serializerCompilers, JSON.stringify([externalSchemas, options]), () =>
-        byText(SerializerCompiler()(externalSchemas, options)),
-      )
+      compile ??= SerializerCompiler()(externalSchemas, options)
       serialize ??= compile(route)
       return serialize(document)
     }
   }
-}
-
-function shared<Value>(values: Map<string, Value>, key: string, create: () => Value): Value {
-  let value = values.get(key)
-  if (value === undefined) {
-    value = create()
-    values.set(key, value)
-  }
-  return value
-}
-
-/** Compiles equal schemas once. Each server has its own objects, so they are compared by their text. */
-function byText<Route extends { schema?: unknown }, Compiled>(
-  compile: (route: Route) => Compiled,
-): (route: Route) => Compiled {
-  const compiled = new Map<string, Compiled>()
-  return (route) => shared(compiled, JSON.stringify(route.schema), () => compile(route))
 }
 
 /** Visits at most `max` values. */
