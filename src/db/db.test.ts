@@ -146,6 +146,10 @@ test('distinguishes connection errors from statement errors', async () => {
   expect(isConnectionFault(new AggregateError([faultOf('ENETUNREACH')]))).toBe(true)
   for (const code of ['22P02', '23505', '42P01', '40001', 'EACCES'])
     expect([code, isConnectionFault(faultOf(code))]).toEqual([code, false])
+  const onNode = (message: string) =>
+    Object.assign(new Error(message), { code: 'XX000', where: 'while executing command on 10.0.0.7:5432' })
+  expect(isConnectionFault(onNode('SSL SYSCALL error: EOF detected'))).toBe(true)
+  expect(isConnectionFault(onNode('duplicate key value violates unique constraint'))).toBe(false)
   // ENOTDIR: a path through a file, which is not in the list of codes.
   const db = openDb({ connection: { host: '/dev/null', port: 5432, user: 'nobody', database: 'none' } })
   const error = await db`select 1`.catch((error: unknown) => error)

@@ -178,6 +178,7 @@ export function isConnectionFault(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionFault)
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true
+  if (isLostNode(error)) return true
   // Class 08: connection; 57P0x: shutdown or startup; 53: insufficient resources; 57014: query canceled; 55P03: lock
   // not available; 25006: read-only transaction; 25P03 and 25P04: transaction timeouts; 58030: I/O error, which Citus also
   // reports if a node stops while rows are copied to it. The others are socket errors of Node.
@@ -187,6 +188,15 @@ export function isConnectionFault(error: unknown): boolean {
     )
   return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
+  )
+}
+
+/** Citus reports an internal error if its connection to a node breaks during a command. */
+function isLostNode({ message, code, where }: Error & { code?: unknown; where?: unknown }): boolean {
+  return (
+    code === 'XX000' &&
+    /^while executing command on /.test(String(where)) &&
+    /EOF detected|server closed the connection|Connection (reset|timed out)|Broken pipe/i.test(message)
   )
 }
 
