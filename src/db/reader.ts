@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Reader } from './db.ts'
 import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
 
-const namedStatementsMax = 500
+const knownStatementsMax = 1_000
 const statementNameLength = 20
 
 export type ReaderOptions = {
@@ -64,14 +65,14 @@ const isPlainInsert = (text: string) => /^\s*insert\s/.test(text) && !/\bjoin\b|
  * Names of prepared statements by text. Derived from the text, so that processes that share connections through a
  * pooler use the same name for the same statement.
  */
-const statementNames = new Map<string, { name: string; isPlainInsert: boolean }>()
+const statementNames = new LRUCache<string, { name: string; isPlainInsert: boolean }>({ max: knownStatementsMax })
 function nameOf(text: string, keepPlans: boolean): string | undefined {
   let known = statementNames.get(text)
-  if (!known && statementNames.size < namedStatementsMax) {
+  if (!known) {
     known = { name: hash('sha1', text).slice(0, statementNameLength), isPlainInsert: isPlainInsert(text) }
     statementNames.set(text, known)
   }
-  return known && (keepPlans || known.isPlainInsert) ? known.name : undefined
+  return keepPlans || known.isPlainInsert ? known.name : undefined
 }
 
 const camelNames = new Map<string, string>()

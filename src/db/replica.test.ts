@@ -101,6 +101,8 @@ test('the service lists from the replica what it has just stored', async () => {
   await using app: TestApp = await startTestApp({ DATABASE_REPLICA_LAG_SECONDS: '1' }, ['serve'], {
     openFor: () => openDb({ connection: pair.primary.connection }),
     replica: replicaDb,
+    // The organization is registered in this database, which is no copy of the template.
+    started: false,
   })
   for (let n = 0; n < 20; n++) {
     const name = `Group ${n}`
