@@ -11,6 +11,7 @@ import type { Reader } from './db.ts'
 const rememberMs = 60_000
 const organizationsMax = 50_000
 const lookupMax = 1_000
+const waitingMax = 20_000
 
 /** Finds the nodes of organizations, many with one statement, and remembers them. */
 export class NodeLookup {
@@ -21,7 +22,7 @@ export class NodeLookup {
     this.#lookups = new Batcher({
       name: 'find nodes',
       itemsMax: lookupMax,
-      waitingMax: Number.POSITIVE_INFINITY,
+      waitingMax,
       run: async (ids) => {
         const nodes = await findNodesOf(db, [...new Set(ids)])
         for (const [id, node] of nodes) this.#known.set(id, node)

@@ -1,4 +1,4 @@
-import { Batcher, BatcherFull, type BatcherOptions } from '../runtime/batcher.ts'
+import { Batcher, type BatcherOptions } from '../runtime/batcher.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { type Db, isConnectionFault, type Reader } from './db.ts'
@@ -88,10 +88,6 @@ class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBa
   add(item: Item): Promise<Result> {
     const key = this.#keyOf(item)
     if (!(key instanceof Promise)) return this.#addTo(key, item)
-    if (this.#waiting.size >= this.#options.waitingMax) {
-      key.catch(() => {})
-      return Promise.reject(new BatcherFull())
-    }
     // In an object, since the item waits here only until it is added.
     const located = key.then((found) => ({ result: this.#addTo(found, item) }))
     this.#waiting.add(located)

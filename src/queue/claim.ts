@@ -23,7 +23,8 @@ export class LaneClaims {
   }
 
   async claim(token: string, leaseMs: number, limit: number): Promise<readonly LaneKey[]> {
-    if (!this.#db.isDistributed) return claimLanes(this.#db.forRows(0), this.#kind, { token, leaseMs, limit })
+    // Few lanes become due at once.
+    if (!this.#db.isDistributed) return claimLanes(this.#db.forRows(1), this.#kind, { token, leaseMs, limit })
     const { statement } = this.#db
     const due = await this.#findDue(limit)
     return perOrganization(
