@@ -19,7 +19,7 @@ COPY sdk/package.json sdk/
 COPY web/package.json web/
 RUN --mount=type=cache,target=/root/.npm npm ci
 COPY . .
-RUN npm run build && chmod +x dist/src/cli.js
+RUN npm run build && chmod +x dist/bin/cli.js
 
 # Only what the service needs, for the platform of the image: argon2 and PostgreSQL are native.
 FROM ${NODE_IMAGE} AS dependencies
@@ -45,7 +45,7 @@ LABEL org.opencontainers.image.title="Waxwing" \
 # PostgreSQL requires a user with a name.
 RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin waxwing \
  && install -d -o waxwing -g waxwing -m 0700 /data \
- && ln -s /app/dist/src/cli.js /usr/local/bin/waxwing
+ && ln -s /app/dist/bin/cli.js /usr/local/bin/waxwing
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/packages ./packages
@@ -55,7 +55,7 @@ COPY --from=build /app/packages/bounce-classifier/dist ./packages/bounce-classif
 COPY --from=build /app/packages/embedded-postgres/dist ./packages/embedded-postgres/dist
 COPY --from=build /app/packages/smtp-client/dist ./packages/smtp-client/dist
 COPY --from=build /app/sdk/dist ./sdk/dist
-COPY --from=build /app/dist/src ./dist/src
+COPY --from=build /app/dist/bin ./dist/bin
 COPY --from=build /app/src/db/migrations ./src/db/migrations
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/docs ./docs
@@ -71,5 +71,5 @@ VOLUME /data
 EXPOSE 3000
 # The first start creates the database, which takes a few seconds.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "deploy/docker/healthcheck.mjs"]
-ENTRYPOINT ["node", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "dist/src/cli.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "dist/bin/cli.js"]
 CMD ["start"]

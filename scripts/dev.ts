@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
+import { bundleWhenStale } from './bundle.ts'
 
 /**
  * `npm run dev`: compiles the service and restarts it after each change, and serves the web app with hot reload. The
@@ -38,7 +39,8 @@ async function restart(): Promise<void> {
   while (isOutdated && !isStopping) {
     isOutdated = false
     await stopService()
-    service = spawn(process.execPath, [join(packageRoot, 'dist/src/cli.js'), 'start'], {
+    await bundleWhenStale()
+    service = spawn(process.execPath, [join(packageRoot, 'dist/bin/cli.js'), 'start'], {
       cwd: packageRoot,
       env: environment,
       stdio: 'inherit',

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { packageRoot } from '../src/config/package-root.ts'
+import { newestMtimeMs } from './newest.ts'
 
 const web = join(packageRoot, 'web')
 const dist = join(web, 'dist')
@@ -79,16 +80,4 @@ async function compressFile(file: string): Promise<void> {
 function builtMtimeMs(): number {
   const index = join(dist, 'index.html')
   return existsSync(index) ? statSync(index).mtimeMs : Number.NEGATIVE_INFINITY
-}
-
-function newestMtimeMs(paths: string[]): number {
-  let newest = 0
-  for (const path of paths) {
-    if (!existsSync(path)) continue
-    const stat = statSync(path)
-    // Includes the time of directories, which changes when a file is removed.
-    newest = Math.max(newest, stat.mtimeMs)
-    if (stat.isDirectory()) newest = Math.max(newest, newestMtimeMs(readdirSync(path).map((name) => join(path, name))))
-  }
-  return newest
 }

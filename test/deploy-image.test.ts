@@ -132,7 +132,7 @@ test('the files of the image are enough to run the service, and its health check
       () => false,
     )
   expect(await isHealthy()).toBe(false)
-  await using service = watch(spawn(process.execPath, ['dist/src/cli.js', 'start'], inFolder))
+  await using service = watch(spawn(process.execPath, ['dist/bin/cli.js', 'start'], inFolder))
   await service.says('is ready')
   const get = (path: string) => fetch(`http://127.0.0.1:${env.PORT}${path}`)
   expect((await get('/ready')).status).toBe(200)

@@ -62,7 +62,7 @@ const urlOf = ({ host, port, user, database }: Started['connection']) =>
   `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
 
 async function startService({ started: database }: Database, port: number): Promise<ChildProcess> {
-  const service = spawn(process.execPath, [join(project, 'dist', 'src', 'cli.js'), 'serve'], {
+  const service = spawn(process.execPath, [join(project, 'dist', 'bin', 'cli.js'), 'serve'], {
     cwd: site.directory,
     env: {
       PORT: String(port),

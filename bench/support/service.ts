@@ -14,7 +14,7 @@ import { cpuMicrosOfTree, residentBytes } from './process-tree.ts'
 import { until } from './until.ts'
 
 export const appSecret = 'a secret that only the benchmarks know and use'
-const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/cli.js', import.meta.url))
 /** The Node flags of `npm start`, passed on by `npm run bench`. */
 const nodeFlags = process.env.npm_package_config_node_flags?.split(' ') ?? []
 const stopWithinMs = 20_000

@@ -12,7 +12,7 @@ import { freePort } from '../../test/support/service.ts'
 import { openDatabase } from '../db/connect.ts'
 
 // These tests run the compiled service.
-const cli = join(import.meta.dirname, '../../dist/src/cli.js')
+const cli = join(import.meta.dirname, '../../dist/bin/cli.js')
 const log = pino({ level: 'silent' })
 /** Starts eight processes, each of which loads the complete service. */
 const commandsTimeoutMs = 360_000

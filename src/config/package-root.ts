@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The root directory of the package, whether the code runs from src/ or dist/src/. */
+/** The root directory of the package, whether the code runs from src/, dist/src/ or dist/bin/. */
 export const packageRoot = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'src', 'db', 'migrations'))) {

@@ -20,7 +20,7 @@ const retryAfterSeconds = 2
  * The compiled program, even if the service itself runs from source: Node 20 cannot run TypeScript. Tests build it
  * first.
  */
-const programFile = join(packageRoot, 'dist', 'src', 'task-process.js')
+const programFile = join(packageRoot, 'dist', 'bin', 'task-process.js')
 
 export type TaskPoolOptions = {
   processes: number

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const cli = join(import.meta.dirname, '../../dist/src/cli.js')
+const cli = join(import.meta.dirname, '../../dist/bin/cli.js')
 
 /** Creates a directory for one test that the database user can access, even if the tests run as root. */
 export function newFolder() {

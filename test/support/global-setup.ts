@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import { bundleWhenStale } from '../../scripts/bundle.ts'
 import type { Account } from '../../src/accounts/accounts.sql.ts'
 import { register } from '../../src/accounts/accounts.ts'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
@@ -44,7 +45,7 @@ export const registration = { organizationName: 'Acme', email: 'owner@acme.examp
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   chooseSeed()
-  buildService()
+  await buildService()
   const given = process.env.TEST_DATABASE_URL
   const { postgres, direct, stop } = given ? givenServer(given) : await startServer()
   // A server that cannot copy databases creates them with the hook, which replaces the template.
@@ -175,7 +176,8 @@ function chooseSeed(): void {
 }
 
 /** Task processes run the compiled code, in tests as well. Takes about a second if little has changed. */
-function buildService(): void {
+async function buildService(): Promise<void> {
   // Type errors are printed but do not stop the tests, because the compiler still writes its output.
   spawnSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' })
+  await bundleWhenStale()
 }

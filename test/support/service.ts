@@ -80,7 +80,7 @@ export async function startService(
   const service: Service = {
     url: `http://127.0.0.1:${port}`,
     start: async () => {
-      const words = [process.execPath, 'dist/src/cli.js', command]
+      const words = [process.execPath, 'dist/bin/cli.js', command]
       // Writes beyond the limit fail, like on a full disk. Works without privileges.
       const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f ${fileKiBMax}; exec "$0" "$@"`, ...words]
       const [program, ...rest] = (fileKiBMax === undefined ? words : limited) as [string, ...string[]]

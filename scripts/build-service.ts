@@ -1,0 +1,3 @@
+import { bundleWhenStale } from './bundle.ts'
+
+await bundleWhenStale()

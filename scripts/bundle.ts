@@ -1,0 +1,43 @@
+import { readdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packageRoot } from '../src/config/package-root.ts'
+import { newestMtimeMs } from './newest.ts'
+
+const dist = join(packageRoot, 'dist')
+const target = join(dist, 'bin')
+const packages = join(packageRoot, 'packages')
+const sources = [
+  join(dist, 'src'),
+  join(packageRoot, 'sdk/dist'),
+  ...readdirSync(packages).map((name) => join(packages, name, 'dist')),
+  join(packageRoot, 'package-lock.json'),
+]
+
+/** Packages of many ES modules. The other packages are single files or CommonJS, which Node loads faster. */
+const bundled = /^(?:@waxwing\/(?!embedded-postgres)|typebox|jose|postal-mime|csv-parse)/
+
+/**
+ * Writes the compiled service to dist/bin, its modules combined into few files: Node takes a millisecond to load a
+ * module, and the service consists of a thousand. Does nothing if no compiled file has changed.
+ */
+export async function bundleWhenStale(): Promise<void> {
+  if (newestMtimeMs(sources) <= newestMtimeMs([join(target, 'cli.js')])) return
+  // Loaded lazily, because a start without changes should not wait for it.
+  const { build } = await import('rolldown')
+  // Renamed when complete, so that a process never starts from an incomplete directory.
+  const next = join(dist, `bin.${process.pid}.tmp`)
+  try {
+    await build({
+      input: { cli: join(dist, 'src/cli.js'), 'task-process': join(dist, 'src/task-process.js') },
+      platform: 'node',
+      external: (id) => !/^[./]/.test(id) && !bundled.test(id),
+      output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
+      logLevel: 'warn',
+    })
+    await rm(target, { recursive: true, force: true })
+    await rename(next, target)
+  } finally {
+    await rm(next, { recursive: true, force: true })
+  }
+}
