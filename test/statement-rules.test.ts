@@ -30,6 +30,10 @@ test.each([
   ],
   ['update jobs set due_at = coalesce(due_at, now()) where organization_id = $1', ['time in case or coalesce']],
   ['insert into jobs (organization_id, due_at) values ($1, case when $2 then now() end)', ['time in case or coalesce']],
+  [
+    'insert into jobs (organization_id) values ($1) on conflict (id) do update set kind = excluded.kind, due_at = now()',
+    ['time in on conflict'],
+  ],
 ] as const)('rejects %s', (statement, rules) => {
   expect(brokenRules(statement)).toEqual(rules)
 })
@@ -45,6 +49,7 @@ test.each([
   'select id from jobs where organization_id = $1 order by id for no key update',
   'select 1 from jobs where organization_id = $1 -- not ctid',
   'update jobs set due_at = now(), kind = case when attempt > 1 then $2 else kind end where organization_id = $1',
+  'insert into jobs (organization_id, due_at) values ($1, now()) on conflict (id) do update set due_at = excluded.due_at',
   'insert into jobs (organization_id, due_at) select o, case when $2 then now() end from unnest($1::uuid[]) as x (o)',
 ])('accepts %s', (statement) => {
   expect(brokenRules(statement)).toEqual([])

@@ -18,8 +18,8 @@ export async function insertEmailChange(
     values (${organizationId}, ${id}, ${change.email}, ${change.emailKey}, ${change.tokenHash},
       now() + ${minutes} * interval '1 minute')
     on conflict (organization_id, user_id) do update
-    set email = excluded.email, email_key = excluded.email_key, token_hash = excluded.token_hash, created_at = now(),
-      expires_at = excluded.expires_at
+    set email = excluded.email, email_key = excluded.email_key, token_hash = excluded.token_hash,
+      created_at = excluded.created_at, expires_at = excluded.expires_at
     returning email, expires_at`
   return row!
 }

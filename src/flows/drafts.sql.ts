@@ -54,7 +54,7 @@ export function replaceDraft(tx: Tx, draft: NewDraft): void {
     set revision = excluded.revision, base_version = excluded.base_version, name = excluded.name, kind = excluded.kind,
       subject = excluded.subject, html = excluded.html, html_format = excluded.html_format, text = excluded.text,
       from_name = excluded.from_name, from_email = excluded.from_email, reply_to = excluded.reply_to, test_version_id = null,
-      updated_at = now(), updated_by = excluded.updated_by`
+      updated_at = excluded.updated_at, updated_by = excluded.updated_by`
 }
 
 /** The name and kind of a flow that was never published are those of its draft. */

@@ -24,6 +24,7 @@ export type Rule =
   | 'no organization'
   | 'several organizations'
   | 'time in case or coalesce'
+  | 'time in on conflict'
 
 const migrations = 'src/db/migrations'
 const tenantTables = new Set(
@@ -48,6 +49,7 @@ export function brokenRules(statement: string): Rule[] {
     const isChange =
       /^(?:with .*\) )?(?:update|delete from) /.test(block) || /\bfor (?:no key )?(?:update|share)\b/.test(block)
     if (isWrite.test(block) && tables.length > 0 && timeInCondition.test(block)) broken.add('time in case or coalesce')
+    if (tables.length > 0 && timeInConflict.test(block)) broken.add('time in on conflict')
     if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
   }
   return [...broken]
@@ -60,6 +62,8 @@ const outerJoinToUnnest =
 /** Writes whose expressions are evaluated before they are sent to a node; `insert … select` is not one of them. */
 const isWrite = /^(?:with .*\) )?(?:update |insert into \w+ (?:\([^()]*\) )?values\b)/
 const timeInCondition = /\bcase\b(?:(?!\bend\b).)*\bnow\(\)|\bcoalesce ?\([^()]*\bnow\(\)/
+/** Not evaluated before it is sent, and so rejected. `excluded` has the time of the inserted row. */
+const timeInConflict = /\bon conflict\b.* do update set .*\bnow\(\)/
 
 /** In lower case, without comments and literals, with single spaces. */
 const simplified = (statement: string) =>
