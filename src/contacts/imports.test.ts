@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
@@ -498,7 +499,7 @@ async function work(db: Db, record: Import) {
   await importWorker({ db, log, readSlice }).handle({ ...job, token: randomUUID() }, record)
 }
 
-test('an import fails on data that the database rejects, and retries on other errors', async () => {
+oneServerTest('an import fails on data that the database rejects, and retries on other errors', async () => {
   await using app = await startTestApp({}, ['serve'])
   const id = (await upload(app, numbered(10))).body.data.id
   for (const code of ['XX000', '42501', '25P03', '53100']) {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
+import { terminateLockWaits } from '../../test/support/lock-waits.ts'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -101,10 +102,7 @@ test('all rows of a deleted organization are erased, also after an interruption,
     await tx`select from contacts where organization_id = ${id} for update`
     const interrupted = erase().catch((error: Error) => error)
     await until('the erasure to wait', async () => {
-      const rows = await app.db`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from public.contacts%'`
-      return rows.length > 0
+      return (await terminateLockWaits(app.db, 'delete from public.contacts')) > 0
     })
     expect(await interrupted).toBeInstanceOf(Error)
     const { messages, contacts } = await rowsByTable(app, app.organizationId)

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { lockWaits } from '../../test/support/lock-waits.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db, Tx } from '../db/db.ts'
@@ -364,7 +365,7 @@ test('delivers hints to other processes', async () => {
   }
 })
 
-test('settling does not scan a queue that was empty when its connection was opened', async () => {
+oneServerTest('settling does not scan a queue that was empty when its connection was opened', async () => {
   await using test = await createTestDb()
   await add(test.db, [job('a lane')])
   await test.db.statement`delete from jobs`

@@ -10,8 +10,10 @@ import type { Account } from '../../src/accounts/accounts.sql.ts'
 import { register } from '../../src/accounts/accounts.ts'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
+import { detectDistribution } from '../../src/db/distribute.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { ensurePartitions } from '../../src/events/partitions.ts'
+import { closeAdmins, databasesOf } from './databases.ts'
 
 /** A server on which each test creates its own database. */
 export type TestServer = { host: string; port: number; user: string; password?: string; database: string }
@@ -22,8 +24,8 @@ declare module 'vitest' {
     postgres: TestServer
     /** The same server without a connection pooler. Databases are created here. */
     directPostgres: TestServer
-    /** The owner in `registeredTemplateDatabase`. Undefined if TEST_DATABASE_HOOK creates the databases. */
-    owner: TestOwner | undefined
+    /** The owner in `registeredTemplateDatabase`. */
+    owner: TestOwner
   }
 }
 
@@ -48,8 +50,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await buildService()
   const given = process.env.TEST_DATABASE_URL
   const { postgres, direct, stop } = given ? givenServer(given) : await startServer()
-  // A server that cannot copy databases creates them with the hook, which replaces the template.
-  project.provide('owner', process.env.TEST_DATABASE_HOOK ? undefined : await createTemplates(direct))
+  project.provide('owner', await createTemplates(direct))
   project.provide('postgres', postgres)
   project.provide('directPostgres', direct)
   return stop
@@ -135,18 +136,19 @@ function serverOf(url: string): TestServer {
 }
 
 async function createTemplates(server: TestServer): Promise<TestOwner> {
-  const admin = openDb({ connection: server, connectionsMax: 1 })
-  const recreate = async (name: string, options = '') => {
-    await admin.statement.script(`drop database if exists ${name} with (force)`)
-    await admin.statement.script(`create database ${name} ${options}`)
+  const databases = await databasesOf()
+  const prepare = async <Result>(name: string, template: string | undefined, step: (db: Db) => Promise<Result>) => {
+    await databases.dropDatabase(server, name)
+    await databases.createDatabase(server, name, template)
+    return prepareTemplate({ ...server, database: name }, step)
   }
-  await recreate(templateDatabase)
-  await prepareTemplate({ ...server, database: templateDatabase }, migrate)
-  await recreate(startedTemplateDatabase, `template ${templateDatabase} strategy file_copy`)
-  await prepareTemplate({ ...server, database: startedTemplateDatabase }, ensurePartitions)
-  await recreate(registeredTemplateDatabase, `template ${startedTemplateDatabase} strategy file_copy`)
-  const owner = await prepareTemplate({ ...server, database: registeredTemplateDatabase }, registerOwner)
-  await admin.close()
+  await prepare(templateDatabase, undefined, async (db) => {
+    await migrate(db)
+    await databases.afterMigration(db, server)
+  })
+  await prepare(startedTemplateDatabase, templateDatabase, ensurePartitions)
+  const owner = await prepare(registeredTemplateDatabase, startedTemplateDatabase, registerOwner)
+  await closeAdmins()
   return owner
 }
 
@@ -158,6 +160,7 @@ async function registerOwner(db: Db): Promise<TestOwner> {
 
 async function prepareTemplate<Result>(connection: TestServer, prepare: (db: Db) => Promise<Result>): Promise<Result> {
   const db = openDb({ connection })
+  await detectDistribution(db)
   const result = await prepare(db)
   // Removes the dead rows of the catalogs, which every copy would contain.
   await db.statement.script('vacuum (full, freeze)')
