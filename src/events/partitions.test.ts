@@ -13,8 +13,10 @@ import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, EventRecorder, recordEvents } from './record.ts'
 
 const rowsByPartition = async (db: Db) => {
+  // A node adds the number of the shard to the name of its table.
   const rows = await db<{ partition: string; count: number }>`
-    select tableoid::regclass::text as partition, count(*) from events group by 1 order by 1`
+    select regexp_replace(tableoid::regclass::text, '_[0-9]{6,}$', '') as partition, count(*)
+    from events group by 1 order by 1`
   return Object.fromEntries(rows.map(({ partition, count }) => [partition, count]))
 }
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }

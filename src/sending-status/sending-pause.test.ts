@@ -81,7 +81,9 @@ test('what was queued before the pause can be discarded, and later emails are se
   const { message_id: later } = (await send(app, flowId, { contact_email: 'later@example.com' })).body.data
   await app.db.statement`
     update jobs set due_at = now() + interval '1 hour'
-    from messages where messages.id = jobs.id and messages.email = 'later@example.com'`
+    from messages
+    where messages.organization_id = jobs.organization_id and messages.id = jobs.id
+      and messages.email = 'later@example.com'`
   await app.db.statement`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status)
     select organization_id, gen_random_uuid(), id, gen_random_uuid(), 'emailSent', 'pending' from webhooks`

@@ -21,7 +21,7 @@ const tasks = {
   },
   environment: () => ({ ...process.env }),
   pid: () => process.pid,
-  later: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  later: ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms)),
 }
 
 serveTasks(Object.entries(tasks).map(([name, run]) => ({ name, title: name, msMax: 0, run })))
