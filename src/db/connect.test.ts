@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { localhost } from '../../test/support/certificates.ts'
 import { newFolder } from '../../test/support/command.ts'
 import { startDatabaseTls } from '../../test/support/database-tls.ts'
+import { ownServerTest } from '../../test/support/server-tests.ts'
 import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { readConfig } from '../config/config.ts'
@@ -125,7 +126,7 @@ test.each(['LATIN1', 'SQL_ASCII'])('rejects a database with the encoding %s', as
   }
 })
 
-test('explains what to do if the URL requires TLS and the database does not support it', async () => {
+ownServerTest('explains what to do if the URL requires TLS and the database does not support it', async () => {
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)
   const url = urlOf(server, server.user, server.database, '&sslmode=verify-full')

@@ -5,6 +5,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { checkCoordinator, detectDistribution, distribute, findDistributedTables } from './distribute.ts'
 import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
+import { migrate } from './migrate.ts'
 import { withMigrationLock } from './migration-lock.ts'
 import { type StartedStatement, statementChannelName } from './statement-channel.ts'
 
@@ -47,8 +48,8 @@ test('only tables that are not distributed yet are left', async () => {
   ])
 })
 
-test('a server without the extension is not distributed, and says what to install', async () => {
-  await using test = await createTestDb()
+test('a database without the extension is not distributed, and says what to install', async () => {
+  await using test = await createTestDb({ empty: true })
   await detectDistribution(test.db)
   expect(test.db.isDistributed).toBe(false)
   expect(await findDistributedTables(test.db)).toEqual(new Set())
@@ -56,7 +57,8 @@ test('a server without the extension is not distributed, and says what to instal
 })
 
 test('distributing waits while another process changes the schema', async () => {
-  await using test = await createTestDb()
+  await using test = await createTestDb({ empty: true })
+  await migrate(test.db)
   const order: string[] = []
   let attempts = 0
   const count = (message: unknown) => {
@@ -65,7 +67,7 @@ test('distributing waits while another process changes the schema', async () => 
   let distributing: Promise<unknown> | undefined
   await withMigrationLock(test.db, async () => {
     subscribe(statementChannelName, count)
-    // Fails at the first table, because the server does not have the extension.
+    // Fails at the first table, because the database does not have the extension.
     distributing = distribute(test.db, () => order.push('distributing')).catch(() => {})
     await until('a second attempt to get the lock', () => attempts > 1)
     order.push('migrated')

@@ -37,7 +37,8 @@ export async function fillTables(db: Db, rows = 6): Promise<void> {
       )
   }
   await db.begin(async (tx) => {
-    // Referenced rows may come later.
+    // Referenced rows may come later. On Citus, the setting is for the sessions of the nodes as well.
+    if (db.isDistributed) await tx.script("set local citus.propagate_set_commands = 'local'")
     await tx.script('set local session_replication_role = replica')
     for (const statement of statements) await tx.script(statement)
   })
