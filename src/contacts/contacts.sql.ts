@@ -136,11 +136,11 @@ export async function insertContact(
   const createdAt = await transactionTime(tx)
   const [row] = await tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-      created_at, created_by_type, created_by_id, created_subscribed)
+      created_at, updated_at, created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(prior.subscription, 'subscribed'), coalesce(${createdAt}::timestamptz, now()), ${actor.type},
-      ${actor.id}::uuid, prior.subscription is null
+      coalesce(prior.subscription, 'subscribed'), coalesce(${createdAt}::timestamptz, now()),
+      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid, prior.subscription is null
     from (select ${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)} as subscription) as prior
     on conflict (organization_id, email_key) do nothing
     returning id`

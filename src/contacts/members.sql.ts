@@ -58,11 +58,11 @@ export async function insertMembers(
   const created = await tx<{ id: ContactId }>`
     with ${givenMembers(members)}
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-      created_at, created_by_type, created_by_id, created_subscribed)
+      created_at, updated_at, created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
       nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
       case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end,
-      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
+      coalesce(${createdAt}::timestamptz, now()), coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
       unsubscription.email_key is null and ${subscription} = 'subscribed'
     from given
     left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}

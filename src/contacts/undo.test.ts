@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { asDistributed } from '../../test/support/as-distributed.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -106,6 +107,13 @@ test('undoing an import removes and restores what nobody has changed since', asy
 
   expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(409)
   expect(done.undo_until).toBeNull()
+})
+
+test('undoing an import on a distributed database removes the contacts that it created', async () => {
+  await using app = await startTestApp({}, undefined, { openFor: ({ db }) => asDistributed(db) })
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  const id = await importFile(app, 'email\nada@example.com\nbob@example.com\n', group.id)
+  expect((await undo(app, id)).undo).toMatchObject({ removed: 2, kept: 0 })
 })
 
 test('an import can be undone for 7 days, and its recorded changes are deleted then', async () => {
