@@ -34,6 +34,7 @@ import { Worker, type WorkerSpec } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
+import { within } from './runtime/within.ts'
 import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import type { OrganizationId } from './values/ids.ts'
@@ -50,6 +51,8 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const pauseCheckMs = 2 * secondMs
+/** At the start, the next worker or loop waits this long for the first queries of the one before. */
+const firstRunMsMax = 250
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
@@ -89,7 +92,17 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
   let bounces: BounceListener | undefined
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
+  let stopping = false
+  const startWorking = async () => {
+    for (const part of [...workers, ...loops]) {
+      if (stopping) return
+      part.start()
+      // Each begins with a query. Together, they would open all connections of the pool at once.
+      await within(firstRunMsMax, part.firstRun)
+    }
+  }
   const stopWorking = async () => {
+    stopping = true
     if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
   }
   const stopServing = async () => {
@@ -113,7 +126,6 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
         log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
       await parts.pause.refresh()
-      if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
         parts.keys.start()
@@ -123,6 +135,7 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
       }
       const port = roles.includes('serve') ? config.PORT : config.WORK_PORT
       if (port !== undefined) await server.listen({ port, host: config.HOST })
+      if (roles.includes('work')) await startWorking()
     },
     stop: async () => {
       // In parallel, so that emails and deliveries in flight get the full time limit.
@@ -181,6 +194,9 @@ function createWorkers(parts: Parts) {
   const broadcaster = new Worker({ db, log, hints, spec: broadcasting.spec })
   const stoppingFirst = {
     start: () => broadcaster.start(),
+    get firstRun() {
+      return broadcaster.firstRun
+    },
     stop: () => {
       broadcasting.stop()
       return broadcaster.stop()

@@ -89,6 +89,7 @@ export class Worker<Work> {
   #endSleep: () => void = () => {}
   #woken = false
   #loop: Promise<void> = Promise.resolve()
+  #firstRun: Promise<void> = Promise.resolve()
   #unlisten: () => void = () => {}
 
   constructor(options: { db: Db; log: Log; hints: Hints; spec: WorkerSpec<Work> }) {
@@ -107,7 +108,14 @@ export class Worker<Work> {
 
   start(): void {
     this.#unlisten = this.#hints.on(this.#spec.kind, (lane) => this.#hinted(lane))
-    this.#loop = this.#run()
+    this.#firstRun = new Promise((resolve) => {
+      this.#loop = this.#run(resolve)
+    })
+  }
+
+  /** Resolves when it has looked for jobs and started them for the first time. */
+  get firstRun(): Promise<void> {
+    return this.#firstRun
   }
 
   /** Waits for jobs in flight, within a limit, and releases the lanes. */
@@ -133,7 +141,7 @@ export class Worker<Work> {
     this.#wake()
   }
 
-  async #run(): Promise<void> {
+  async #run(onLooked: () => void): Promise<void> {
     while (!this.#stopping) {
       try {
         await this.#renew()
@@ -149,6 +157,7 @@ export class Worker<Work> {
         for (const lane of this.#lanes.values()) lane.hasMore = true
         await this.#sleep(pollEveryMs)
       }
+      onLooked()
       await this.#sleep(pollEveryMs)
     }
   }

@@ -11,6 +11,7 @@ export class Loop {
   readonly #options: LoopOptions
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
+  #firstRun: Promise<void> = Promise.resolve()
   #stopped = false
 
   constructor(options: LoopOptions) {
@@ -19,6 +20,12 @@ export class Loop {
 
   start(): void {
     this.#running = this.#run()
+    this.#firstRun = this.#running
+  }
+
+  /** Resolves at the end of the first run. */
+  get firstRun(): Promise<void> {
+    return this.#firstRun
   }
 
   /** Stops the loop and waits for the current run. */
