@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fillTables } from '../../test/support/fill-tables.ts'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, openDb } from '../db/db.ts'
@@ -69,6 +70,9 @@ async function contentOf(db: Db): Promise<Record<string, string[]>> {
   return content
 }
 
+/** Views of the extension and shards on the coordinator, which a backup does not contain. */
+const ofCitus = /^citus_|_\d{6,}\b/
+
 /** Without the names of the indexes of partitions: PostgreSQL chooses those of new partitions. */
 const schemaOf = (db: Db) => db<{ line: string }>`
   select format('%s %s %s', table_name, column_name, data_type) as line from information_schema.columns
@@ -95,7 +99,7 @@ test('every row, partition, index and constraint is the same after a restore', a
   const result = await restoreFrom(path, target)
 
   expect(await contentOf(target.db)).toEqual(before)
-  expect(await schemaOf(target.db)).toEqual(await schemaOf(source.db))
+  expect(await schemaOf(target.db)).toEqual((await schemaOf(source.db)).filter(({ line }) => !ofCitus.test(line)))
   const rows = Object.values(before).flat().length
   expect(rows).toBeGreaterThan(100)
   expect(written).toMatchObject({ rows, tables: Object.keys(before).length })
@@ -220,34 +224,38 @@ test('hits in the spool are backed up and restored, but not by a restore that fa
   expect(files.map((name) => readFileSync(join(to, 'spool', name), 'utf8')).sort()).toEqual(['{"n":1}\n', '{"n":2}\n'])
 })
 
-test('rows that were committed together are restored together, and those from before the backup all are', async () => {
-  await using source = await filledDb()
-  await using target = await createTestDb({ empty: true })
-  let committed = 0
-  let isWriting = true
-  const write = async () => {
-    for (; isWriting; committed++)
-      await source.db.statement.script(`
+// A cluster has no snapshot of all nodes.
+oneServerTest(
+  'rows that were committed together are restored together, and those from before the backup all are',
+  async () => {
+    await using source = await filledDb()
+    await using target = await createTestDb({ empty: true })
+    let committed = 0
+    let isWriting = true
+    const write = async () => {
+      for (; isWriting; committed++)
+        await source.db.statement.script(`
         insert into organizations (id, name) values (gen_random_uuid(), 'pair ${committed}');
         insert into groups (organization_id, id, name) select id, id, name from organizations where name = 'pair ${committed}'`)
-  }
-  const writing = write()
-  await until('some rows', () => committed > 50)
-  const before = committed
-  const path = newPath()
-  await backUpTo(path, source.db)
-  isWriting = false
-  await writing
-  await restoreFrom(path, target)
-  const names = async (table: string) =>
-    (
-      await target.db.run<{ name: string }>({
-        text: `select name from ${table} where name like 'pair %' order by 1`,
-        values: [],
-      })
-    ).map(({ name }) => name)
-  const [organizations, groups] = [await names('organizations'), await names('groups')]
-  expect(groups).toEqual(organizations)
-  expect(organizations.length).toBeGreaterThanOrEqual(before)
-  expect(organizations.length).toBeLessThan(committed)
-})
+    }
+    const writing = write()
+    await until('some rows', () => committed > 50)
+    const before = committed
+    const path = newPath()
+    await backUpTo(path, source.db)
+    isWriting = false
+    await writing
+    await restoreFrom(path, target)
+    const names = async (table: string) =>
+      (
+        await target.db.run<{ name: string }>({
+          text: `select name from ${table} where name like 'pair %' order by 1`,
+          values: [],
+        })
+      ).map(({ name }) => name)
+    const [organizations, groups] = [await names('organizations'), await names('groups')]
+    expect(groups).toEqual(organizations)
+    expect(organizations.length).toBeGreaterThanOrEqual(before)
+    expect(organizations.length).toBeLessThan(committed)
+  },
+)

@@ -119,14 +119,23 @@ function parse<Value>(line: string): Value | undefined {
 
 const incomplete = () => new SetupFault('The export is incomplete or damaged. Nothing was imported.')
 
+/**
+ * While Citus copies rows to a node, it reports an error of that node as an internal one, with the message of the node.
+ */
+const isOfNode = (error: pg.DatabaseError, message: RegExp) => error.code === 'XX000' && message.test(error.message)
+/** The copy of a table on a node has a suffix. */
+const usersTable = /^users(?:_\d+)?$/
+const accountExists = /unique constraint "users_email_key_key/
+const rowRejected = /violates (?:not-null|foreign key|check) constraint|invalid input syntax/
+
 function explain(error: pg.DatabaseError & NodeJS.ErrnoException, path: string): Error {
-  if (error.code === '23505' && error.table === 'users')
+  if ((error.code === '23505' && usersTable.test(error.table ?? '')) || isOfNode(error, accountExists))
     return new SetupFault(
       'A user of this organization already has an account in this installation. Remove or rename it, and import again. Nothing was imported.',
     )
   if (error.code === 'ENOENT' || error.code === 'EACCES')
     return new SetupFault(`${path} cannot be read (${error.message}).`)
   // A value or a row that the tables do not accept.
-  if (/^(22...|23502|23503|23514)$/.test(error.code ?? '')) return incomplete()
+  if (/^(22...|23502|23503|23514)$/.test(error.code ?? '') || isOfNode(error, rowRejected)) return incomplete()
   return error
 }
