@@ -202,7 +202,15 @@ function createWorkers(parts: Parts) {
       return broadcaster.stop()
     },
   }
-  return [sender, deliverer, importer, bulkActions, undoer, stoppingFirst]
+  const others = [sender, deliverer, importer, bulkActions, undoer]
+  switch (config.BROADCASTS) {
+    case 'include':
+      return [...others, stoppingFirst]
+    case 'exclude':
+      return others
+    case 'only':
+      return [stoppingFirst]
+  }
 }
 
 /** While sending is paused, jobs stay queued. */

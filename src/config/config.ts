@@ -98,6 +98,11 @@ export const settings = {
     { secret: true },
   ),
   SMTP_CONNECTIONS: setting('10', 'SMTP connections per process.', wholeNumber(1, 200)),
+  BROADCASTS: setting(
+    'include',
+    'Whether this process sends broadcasts: `include`, `exclude` or `only`. With `exclude`, another process has to send them. With `only`, `waxwing work` does nothing else from the queue.',
+    oneOf('include', 'exclude', 'only'),
+  ),
   MAIL_FROM: setting('hello@localhost', 'Sender of flows without a sender of their own.', text),
   ALLOWED_SENDER_DOMAINS: setting(
     '',
