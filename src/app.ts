@@ -203,14 +203,8 @@ function createWorkers(parts: Parts) {
     },
   }
   const others = [sender, deliverer, importer, bulkActions, undoer]
-  switch (config.BROADCASTS) {
-    case 'include':
-      return [...others, stoppingFirst]
-    case 'exclude':
-      return others
-    case 'only':
-      return [stoppingFirst]
-  }
+  const { BROADCASTS: broadcasts } = config
+  return [...(broadcasts === 'only' ? [] : others), ...(broadcasts === 'exclude' ? [] : [stoppingFirst])]
 }
 
 /** While sending is paused, jobs stay queued. */
