@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Reader } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
 import { notFound, Refusal } from '../values/errors.ts'
@@ -34,15 +34,17 @@ export async function startBulkAction(
       `At most ${unfinishedMax} bulk actions can be in progress. Wait until one of them has finished.`,
     )
   const id = newId('blk')
-  await db.begin(async (tx) => {
+  const queued = await db.begin(async (tx) => {
     await insertBulkAction(tx, { organizationId, id, ...input }, actor)
     enqueue(tx, [{ organizationId, kind: bulkActionKind, lane: id, id }])
+    // Before the commit: afterwards, a worker may have started it.
+    return getBulkAction(tx, organizationId, id)
   })
   hints.notify(bulkActionKind)
-  return getBulkAction(db, organizationId, id)
+  return queued
 }
 
-export async function getBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
+export async function getBulkAction(db: Reader, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
   const record = await findBulkAction(db, organizationId, id)
   if (!record) throw notFound('bulk action')
   return record
