@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
@@ -81,7 +81,7 @@ export async function findUnfinishedActions(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
     join bulk_actions using (organization_id, id)
-    where finished_at is null ${onOneNode(db, keys, sql`bulk_actions.organization_id`)}`
+    where finished_at is null ${onShardsOf(db, keys, sql`bulk_actions.organization_id`)}`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }
 

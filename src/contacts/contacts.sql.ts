@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { transactionTime } from '../db/one-node.ts'
+import { transactionTime } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactStatus } from '../segments/filter.ts'

@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
@@ -169,7 +169,7 @@ export async function findUnfinished(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
     join imports using (organization_id, id)
-    where status in ('queued', 'running') ${onOneNode(db, keys, sql`imports.organization_id`)}`
+    where status in ('queued', 'running') ${onShardsOf(db, keys, sql`imports.organization_id`)}`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }
 

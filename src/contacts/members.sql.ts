@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { transactionTime } from '../db/one-node.ts'
+import { transactionTime } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax } from './fields.ts'

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { type ContactId, type GroupId, type ImportId, leastId, type OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './contacts.sql.ts'
@@ -175,6 +175,6 @@ export async function findUndoing<Row>(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
     join imports using (organization_id, id)
-    where undo ->> 'status' <> 'done' ${onOneNode(db, keys, sql`imports.organization_id`)}`
+    where undo ->> 'status' <> 'done' ${onShardsOf(db, keys, sql`imports.organization_id`)}`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import {
@@ -79,7 +79,7 @@ const clicksIn = (db: Reader, list: readonly ClickWindow[]): Sql => {
     select id, occurred_at, machine, data ->> 'url' as url
     from events
     where organization_id = click_window.organization_id and contact_id = click_window.contact_id
-      ${onOneNode(db, list, sql`organization_id`)}
+      ${onShardsOf(db, list, sql`organization_id`)}
       and occurred_at between click_window.from_at and click_window.until_at
       and id >= ${fromId} and id < ${untilId}
       and message_id = click_window.message_id and ${isClick} and (not machine or machine_reason = ${burst})

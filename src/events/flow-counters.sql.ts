@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { isOneOrganization, onShardsOf } from '../db/distributed.ts'
 import { insertRows } from '../db/insert-rows.ts'
-import { isOneOrganization, onOneNode } from '../db/one-node.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.ts'
@@ -22,7 +22,7 @@ export async function findCountedMessages(
   const keys = new Map<MessageId, OrganizationId>()
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
-  const onNode = onOneNode(db, events, sql`messages.organization_id`)
+  const onNode = onShardsOf(db, events, sql`messages.organization_id`)
   // A distributed database rejects the offset if the statement runs on several shards.
   const offset = db.isDistributed && !isOneOrganization(events) ? sql`` : sql`offset 0`
   const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
@@ -64,7 +64,7 @@ export async function selectCountedValues(
     select organization_id, flow_id, kind, day::text, counted
     from unnest(${keysOf(keys)}) as key (organization_id, flow_id, kind, day)
     join flow_counter_values using (organization_id, flow_id, kind, day)
-    where true ${onOneNode(db, keys, sql`flow_counter_values.organization_id`)}`
+    where true ${onShardsOf(db, keys, sql`flow_counter_values.organization_id`)}`
 }
 
 /** Adds values while there is room, and returns all values that are counted. The rows must be in key order. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
 import { timeOfId } from './id-time.ts'
@@ -37,7 +37,7 @@ export const findFirstLinks = (
     ${keys.map((key) => key.messageId)}::uuid[]
   ) as key (organization_id, subject_id)
   join first_occurrences using (organization_id, subject_id)
-  where event_name = 'emailClick' ${onOneNode(db, keys, sql`first_occurrences.organization_id`)}`
+  where event_name = 'emailClick' ${onShardsOf(db, keys, sql`first_occurrences.organization_id`)}`
 
 async function findFirsts(db: Reader, { organizationId, messages }: Changed, wasHuman: Sql): Promise<FirstOnLink[]> {
   // Keeps the query out of the partitions of the months before the messages, and of the contact's earlier events.

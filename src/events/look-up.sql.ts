@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
@@ -39,5 +39,5 @@ export async function findMessagesOfEvents(db: Reader, events: readonly NewEvent
     left join contacts as contact on contact.organization_id = message.organization_id and contact.id = key.contact_id
     left join first_occurrences as first on first.organization_id = message.organization_id
       and first.subject_id = message.id and first.event_name = key.event_name
-    where true ${onOneNode(db, events, sql`message.organization_id`)}`
+    where true ${onShardsOf(db, events, sql`message.organization_id`)}`
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -35,7 +35,7 @@ export async function findContactsOf(
       ${keys.map((key) => key.contactId)}::uuid[]
     ) as key (organization_id, id)
     join contacts using (organization_id, id)
-    where true ${onOneNode(db, keys, sql`contacts.organization_id`)}`
+    where true ${onShardsOf(db, keys, sql`contacts.organization_id`)}`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -172,5 +172,5 @@ export async function findFirstOccurrences(db: Reader, events: readonly NewEvent
       ${events.map((event) => event.eventName)}::text[]
     ) as key (organization_id, subject_id, event_name)
     join first_occurrences using (organization_id, subject_id, event_name)
-    where true ${onOneNode(db, events, sql`first_occurrences.organization_id`)}`
+    where true ${onShardsOf(db, events, sql`first_occurrences.organization_id`)}`
 }

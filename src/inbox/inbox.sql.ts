@@ -1,5 +1,5 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -84,7 +84,7 @@ export type InboxRow = {
 const isQueued = (db: Reader, rows: InboxRow[]) => sql`exists (
   select from messages
   where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued'
-    ${onOneNode(db, rows, sql`messages.organization_id`)})`
+    ${onShardsOf(db, rows, sql`messages.organization_id`)})`
 
 export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued(db, rows))
 

@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode, transactionTime } from '../db/one-node.ts'
+import { onShardsOf, transactionTime } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { enqueue } from '../queue/queue.ts'
@@ -36,7 +36,7 @@ export async function findFlowStates(db: Reader, flows: readonly FlowKey[]): Pro
     select organization_id, id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
     join flows using (organization_id, id)
-    where deleted_at is null ${onOneNode(db, flows, sql`flows.organization_id`)}`
+    where deleted_at is null ${onShardsOf(db, flows, sql`flows.organization_id`)}`
 }
 
 export type Recipient = {
@@ -109,14 +109,14 @@ const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAd
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     with ordinality as key (organization_id, email_key, position)
   join contacts using (organization_id, email_key)
-  where true ${onOneNode(db, keys, sql`contacts.organization_id`)}`
+  where true ${onShardsOf(db, keys, sql`contacts.organization_id`)}`
 
 const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AtPosition & { reason: string }>`
   select position, reason
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     with ordinality as key (organization_id, email_key, position)
   join suppressions using (organization_id, email_key)
-  where true ${onOneNode(db, keys, sql`suppressions.organization_id`)}`
+  where true ${onShardsOf(db, keys, sql`suppressions.organization_id`)}`
 
 export type NewMessage = {
   organizationId: OrganizationId
@@ -289,7 +289,7 @@ export async function findHeldKeys(
     join idempotency_keys held using (organization_id, key)
     join messages on messages.organization_id = held.organization_id and messages.id = held.message_id
     where held.created_at >= now() - interval '24 hours'
-      ${onOneNode(db, keys, sql`held.organization_id`, sql`messages.organization_id`)}`
+      ${onShardsOf(db, keys, sql`held.organization_id`, sql`messages.organization_id`)}`
 }
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { leastId, type OrganizationId } from '../values/ids.ts'
 
@@ -19,7 +19,7 @@ export async function findNewOrganizations(
         select count(*) from (
           select from messages
           where messages.organization_id = organizations.id and messages.id >= ${leastId('msg', since.getTime())}
-            ${onOneNode(
+            ${onShardsOf(
               db,
               ids.map((organizationId) => ({ organizationId })),
               sql`messages.organization_id`,

@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
@@ -45,20 +45,20 @@ export async function findMessagesToSend(
       contacts.email as contact_email, contacts.first_name as contact_first_name,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
-          and reason <> 'unsubscribe' ${onOneNode(db, keys, sql`suppressions.organization_id`)}
+          and reason <> 'unsubscribe' ${onShardsOf(db, keys, sql`suppressions.organization_id`)}
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from messages
-      where organization_id = key.organization_id and messages.id = key.id ${onOneNode(db, keys, sql`organization_id`)}
+      where organization_id = key.organization_id and messages.id = key.id ${onShardsOf(db, keys, sql`organization_id`)}
       offset 0
     ) as messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
-      ${onOneNode(db, keys, sql`flows.organization_id`)}
+      ${onShardsOf(db, keys, sql`flows.organization_id`)}
     left join lateral (
       select * from contacts
-      where organization_id = messages.organization_id and id = messages.contact_id ${onOneNode(db, keys, sql`organization_id`)}
+      where organization_id = messages.organization_id and id = messages.contact_id ${onShardsOf(db, keys, sql`organization_id`)}
       offset 0
     ) as contacts on true
     where messages.status = 'queued'`
@@ -127,7 +127,7 @@ async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promis
       ${changes.map(({ outcome }) => outcome.queueId)}::text[]
     ) as change (organization_id, id, status, reason, relay_reply, queue_id), now() as now
     where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
-      ${onOneNode(
+      ${onShardsOf(
         tx,
         changes.map(({ claim }) => claim),
         sql`messages.organization_id`,

@@ -1,5 +1,5 @@
 import type { Reader, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
@@ -41,7 +41,7 @@ export async function deleteRows(
     with deleted as (
       delete from ${name}
       where ctid = any (array(select ctid from ${name} where organization_id = ${organizationId} limit ${limit}))
-        ${onOneNode(db, [{ organizationId }], sql`organization_id`)}
+        ${onShardsOf(db, [{ organizationId }], sql`organization_id`)}
       returning 1
     )
     select count(*) from deleted`)

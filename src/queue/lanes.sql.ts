@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { JobKind } from './queue.ts'
@@ -72,7 +72,7 @@ export async function renewLanes(
       ${holds.map((hold) => hold.token)}::uuid[]
     ) as hold (organization_id, lane, token)
     where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
-      and lanes.token = hold.token ${onOneNode(db, holds, sql`lanes.organization_id`)}
+      and lanes.token = hold.token ${onShardsOf(db, holds, sql`lanes.organization_id`)}
     returning lanes.organization_id, lanes.lane`
 }
 
@@ -96,13 +96,13 @@ export async function readJobs(db: Reader, kind: JobKind, reads: readonly LaneRe
       ${reads.map((read) => read.limit)}::int[]
     ) as read (organization_id, lane, token, after_due, after_id, row_limit)
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
-      and lanes.token = read.token and not lanes.held ${onOneNode(db, reads, sql`lanes.organization_id`)}
+      and lanes.token = read.token and not lanes.held ${onShardsOf(db, reads, sql`lanes.organization_id`)}
     cross join lateral (
       select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)
-        and jobs.due_at <= now() ${onOneNode(db, reads, sql`jobs.organization_id`)}
+        and jobs.due_at <= now() ${onShardsOf(db, reads, sql`jobs.organization_id`)}
       order by jobs.due_at, jobs.id
       limit read.row_limit
     ) as job`
@@ -122,7 +122,7 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
       select from lanes
       join unnest(${organizationIds}::uuid[], ${lanes}::text[]) as release (organization_id, lane)
         on lanes.organization_id = release.organization_id and lanes.lane = release.lane and lanes.kind = ${kind}
-      where true ${onOneNode(tx, releases, sql`lanes.organization_id`)}
+      where true ${onShardsOf(tx, releases, sql`lanes.organization_id`)}
       order by lanes.organization_id, lanes.kind, lanes.lane
       for update of lanes`
     await tx`
@@ -130,11 +130,11 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
       set token = null, leased_until = '-infinity', next_due_at = (
         select min(due_at) from jobs
         where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
-          ${onOneNode(tx, releases, sql`jobs.organization_id`)})
+          ${onShardsOf(tx, releases, sql`jobs.organization_id`)})
       from unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[])
         as release (organization_id, lane, token)
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
-        and lanes.token = release.token ${onOneNode(tx, releases, sql`lanes.organization_id`)}`
+        and lanes.token = release.token ${onShardsOf(tx, releases, sql`lanes.organization_id`)}`
   }
   await db.begin(release, { rows: releases.length })
 }

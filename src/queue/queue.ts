@@ -1,6 +1,6 @@
 import type { Db, Tx, Writer } from '../db/db.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { shouldListRows } from '../db/insert-rows.ts'
-import { onOneNode } from '../db/one-node.ts'
 import { perOrganization } from '../db/per-organization.ts'
 import { rowList, type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -153,7 +153,7 @@ function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: s
 }
 
 const onNodeOf = (tx: Tx, settlements: readonly Settlement[]) =>
-  onOneNode(
+  onShardsOf(
     tx,
     settlements.map(({ claim }) => claim),
     sql`jobs.organization_id`,

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -56,7 +56,7 @@ export async function findMessages(
       ${keys.map((key) => key.messageId)}::uuid[]
     ) as key (organization_id, id)
     join messages using (organization_id, id)
-    where true ${onOneNode(db, keys, sql`messages.organization_id`)}`
+    where true ${onShardsOf(db, keys, sql`messages.organization_id`)}`
 }
 
 /** There is no index for this rare query: it searches the newest messages only. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onOneNode } from '../db/one-node.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { EventData, WebhookEventName } from '../values/event-types.ts'
@@ -47,13 +47,13 @@ export async function findDeliveriesToSend(
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from deliveries
-      where organization_id = key.organization_id and deliveries.id = key.id ${onOneNode(db, keys, sql`organization_id`)}
+      where organization_id = key.organization_id and deliveries.id = key.id ${onShardsOf(db, keys, sql`organization_id`)}
       offset 0
     ) as deliveries
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
-      ${onOneNode(db, keys, sql`webhooks.organization_id`)}
+      ${onShardsOf(db, keys, sql`webhooks.organization_id`)}
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
-      and coalesce(deliveries.body, '') = '' ${onOneNode(db, keys, sql`events.organization_id`)}
+      and coalesce(deliveries.body, '') = '' ${onShardsOf(db, keys, sql`events.organization_id`)}
     where deliveries.status = any (${statuses}::text[])`
 }
 
@@ -102,7 +102,7 @@ async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Pro
       ${results.map(({ attempt }) => attempt.reason)}::text[]
     ) as row (organization_id, id, retry_in_ms, status, body, number, at, reason) offset 0) as result
     where deliveries.organization_id = result.organization_id and deliveries.id = result.id
-      ${onOneNode(tx, results.map(claimOf), sql`deliveries.organization_id`)}
+      ${onShardsOf(tx, results.map(claimOf), sql`deliveries.organization_id`)}
     returning deliveries.id, deliveries.body = '' as is_erased`
   return new Set(rows.flatMap(({ id, isErased }) => (isErased ? [id] : [])))
 }
@@ -147,7 +147,7 @@ function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {
       ${endpoints.map(({ succeeded }) => succeeded)}::bool[]
     ) as endpoint (organization_id, id, succeeded), now() as now
     where webhooks.organization_id = endpoint.organization_id and webhooks.id = endpoint.id
-      ${onOneNode(tx, endpoints, sql`webhooks.organization_id`)}
+      ${onShardsOf(tx, endpoints, sql`webhooks.organization_id`)}
       and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
         or (failing_since is null) <> endpoint.succeeded)`
 }

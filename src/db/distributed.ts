@@ -12,7 +12,7 @@ const nothing = sql``
  * not distributed, where joining the organization is enough: a constant is planned badly while the statistics of an
  * organization are out of date (docs/decisions/hot-paths.md).
  */
-export function onOneNode(db: Reader, rows: readonly OfOrganization[], ...columns: readonly Sql[]): Sql {
+export function onShardsOf(db: Reader, rows: readonly OfOrganization[], ...columns: readonly Sql[]): Sql {
   const [first] = rows
   if (!db.isDistributed || !first) return nothing
   if (isOneOrganization(rows))
