@@ -5,9 +5,10 @@ import type { Counts, World } from './event-world.ts'
 
 // Computes the expected counters from the events in the simplest way.
 
-/** Returns each event once, and labelled as caused by a machine if it was part of a burst. */
+/** Returns each event once, as it was first recorded, and labelled as caused by a machine if it was part of a burst. */
 export function settled(events: readonly NewEvent[]): NewEvent[] {
-  const once = [...new Map(events.map((event) => [event.id, event])).values()]
+  const ids = new Set<string>()
+  const once = events.filter(({ id }) => !ids.has(id) && ids.add(id))
   return once.map((event) => ({ ...event, machine: event.machine || isPartOfBurst(event, once) }))
 }
 
