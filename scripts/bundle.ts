@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
+import { replaceDirectory } from './replace-directory.ts'
 
 const dist = join(packageRoot, 'dist')
 const target = join(dist, 'bin')
@@ -22,10 +23,10 @@ const bundled = /^(?:@waxwing\/(?!embedded-postgres)|typebox|jose|postal-mime|cs
  * module, and the service consists of a thousand. Does nothing if no compiled file has changed.
  */
 export async function bundleWhenStale(): Promise<void> {
-  if (newestMtimeMs(sources) <= newestMtimeMs([join(target, 'cli.js')])) return
+  if (!isStale()) return
   // Loaded lazily, because a start without changes should not wait for it.
   const { build } = await import('rolldown')
-  // Renamed when complete, so that a process never starts from an incomplete directory.
+  // Moved when complete, so that a process never starts from an incomplete directory.
   const next = join(dist, `bin.${process.pid}.tmp`)
   try {
     await build({
@@ -35,9 +36,11 @@ export async function bundleWhenStale(): Promise<void> {
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },
       logLevel: 'warn',
     })
-    await rm(target, { recursive: true, force: true })
-    await rename(next, target)
+    // Another process may have built the same in the meantime, and may be starting from it.
+    if (isStale()) await replaceDirectory(next, target)
   } finally {
     await rm(next, { recursive: true, force: true })
   }
 }
+
+const isStale = () => newestMtimeMs(sources) > newestMtimeMs([join(target, 'cli.js')])

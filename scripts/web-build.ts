@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { packageRoot } from '../src/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
+import { replaceDirectory } from './replace-directory.ts'
 
 const web = join(packageRoot, 'web')
 const dist = join(web, 'dist')
@@ -33,8 +34,7 @@ async function buildWeb(): Promise<void> {
   try {
     await inProduction(() => build({ root: web, logLevel: 'warn', build: { outDir: next, emptyOutDir: true } }))
     await compress(next)
-    await rm(dist, { recursive: true, force: true })
-    await rename(next, dist)
+    await replaceDirectory(next, dist)
   } finally {
     await rm(next, { recursive: true, force: true })
   }
