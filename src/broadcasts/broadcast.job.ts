@@ -61,7 +61,7 @@ const unavailableMs = 1_000
 const inFlightShare = 0.2
 const settleBatchMax = 500
 const settleWaitingMax = 20_000
-const settlePaceMs = 25
+const settlePaceMs = 60
 const settleTries = 5
 
 type Payload = StepPayload | PartPayload
@@ -98,6 +98,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       kind: broadcastKind,
       inFlightMax: jobsMax,
       laneWidthMax: 1,
+      sharesLanes: true,
       isOpen: () => parts.isOpen() && parts.relay?.state().kind !== 'down',
       load: async (claims) => claims.map(({ payload }) => payload as Payload),
       handle: async (claim, payload) => {

@@ -9,9 +9,9 @@ import { createApp } from '../app.ts'
 const secret = 'a secret that both processes share'
 
 /** Starts a worker for broadcasts only, on the database of a service. */
-async function startBroadcaster({ config, db }: TestApp): Promise<AsyncDisposable> {
+async function startBroadcaster({ config, db }: TestApp, relayUrl = config.SMTP_URL): Promise<AsyncDisposable> {
   const app = await createApp({
-    config: { ...config, BROADCASTS: 'only' },
+    config: { ...config, SMTP_URL: relayUrl, BROADCASTS: 'only' },
     secrets: { current: secret, previous: undefined },
     db,
     log: pino({ level: 'silent' }),
@@ -53,4 +53,29 @@ test('with BROADCASTS=only a process sends no other email', async () => {
   expect(relay.mails).toHaveLength(20)
   const { body } = await app.manage('GET', `/organization/messages/${message.message_id}`)
   expect(body.data.status).toBe('queued')
+})
+
+test('two processes share a broadcast', async () => {
+  await using first = await startRelay({ parse: false })
+  await using second = await startRelay({ parse: false })
+  await using app = await startTestApp({ SMTP_URL: first.url, APP_SECRET: secret })
+  await using _broadcaster = await startBroadcaster(app, second.url)
+  // Neither relay answers before both have been given an email.
+  const asked = [first, second].map(
+    (relay) =>
+      new Promise<void>((resolve) => {
+        relay.onRecipient = async () => {
+          resolve()
+          await Promise.all(asked)
+          return undefined
+        }
+      }),
+  )
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('All', emails('a', 1_000))])
+  await broadcast.start()
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 1_000, pending: 0 })
+  const addresses = [...first.mails, ...second.mails].map(({ recipient }) => recipient)
+  expect(new Set(addresses).size).toBe(1_000)
+  expect(addresses).toHaveLength(1_000)
 })

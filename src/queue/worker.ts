@@ -47,6 +47,11 @@ export type WorkerSpec<Work> = {
    * a query, also while there is nothing to do.
    */
   claimEveryMs?: number
+  /**
+   * For long jobs: while some are running, at most as many lanes are claimed at once as this process has, so that others,
+   * which were notified later or have less to do, get their share.
+   */
+  sharesLanes?: boolean
   /** Returns false while no job should be started, for example while the relay is down. */
   isOpen?: () => boolean
 }
@@ -60,6 +65,8 @@ type ReadJob<Work> = { organizationId: OrganizationId; owner: Lane<Work>; genera
 const leaseMs = 10_000
 const renewEveryMs = 3_000
 const lanesMax = 2_000
+/** With `sharesLanes`, the time between claims. A notification takes a fraction of it. */
+const leaveToOthersMs = 100
 /**
  * An empty lane is released after this time. Until then, a new job needs no claim and no scan over dead index entries.
  */
@@ -84,6 +91,7 @@ export class Worker<Work> {
   #inFlight = 0
   #stopping = false
   #polledAt = Number.NEGATIVE_INFINITY
+  #claimFrom = Number.NEGATIVE_INFINITY
   #renewedAt = performance.now()
   #faultLoggedAt = Number.NEGATIVE_INFINITY
   #endSleep: () => void = () => {}
@@ -166,12 +174,22 @@ export class Worker<Work> {
   async #claim(): Promise<number> {
     const now = performance.now()
     if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return 0
+    const { laneWidthMax: max, laneWidthFirst: first = max, sharesLanes } = this.#spec
+    if (sharesLanes && this.#running > 0 && now < this.#claimFrom) return 0
     this.#polledAt = now
     const token = randomUUID()
-    const claimed = await this.#claims.claim(token, leaseMs, lanesMax - this.#lanes.size)
-    const { laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
+    const free = lanesMax - this.#lanes.size
+    const limit = sharesLanes ? Math.min(free, Math.max(1, this.#running)) : free
+    const claimed = await this.#claims.claim(token, leaseMs, limit)
+    if (sharesLanes && claimed.length === limit) this.#leaveToOthers()
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
     return claimed.length
+  }
+
+  /** There may be more lanes: claims again after a while. */
+  #leaveToOthers(): void {
+    this.#claimFrom = performance.now() + leaveToOthersMs
+    setTimeout(() => this.#hinted(undefined), leaveToOthersMs).unref()
   }
 
   /**
