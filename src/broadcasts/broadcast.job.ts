@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Tx } from '../db/db.ts'
 import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
@@ -60,6 +61,12 @@ const unavailableMs = 1_000
  */
 const inFlightShare = 0.2
 const settleBatchMax = 500
+/**
+ * While other emails are sent, outcomes are recorded in smaller transactions with a rest as long as each of them: other
+ * statements wait for the processor, and other commits until the log of this one is on disk.
+ */
+const smallBatchMax = 100
+const restMsMax = 50
 const settleWaitingMax = 20_000
 const settlePaceMs = 60
 const settleTries = 5
@@ -80,10 +87,17 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
     run: async (batch) => {
-      await parts.urgentWork.clear()
-      const write = () => parts.db.begin((tx) => settleRecipients(tx, batch))
-      const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
-      if (fannedOut) parts.hints.notify('webhook.deliver')
+      for (let at = 0; at < batch.length; ) {
+        await parts.urgentWork.clear()
+        const { isExpected } = parts.urgentWork
+        const some = isExpected ? batch.slice(at, at + smallBatchMax) : batch.slice(at)
+        const startedAt = performance.now()
+        const write = () => parts.db.begin((tx) => settleRecipients(tx, some))
+        const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
+        if (fannedOut) parts.hints.notify('webhook.deliver')
+        at += some.length
+        if (isExpected) await sleep(Math.min(performance.now() - startedAt, restMsMax))
+      }
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   }

@@ -18,6 +18,8 @@ import type { VersionFor } from './variants.ts'
 
 /** Recipients that are read and started together. */
 const chunkMax = 500
+/** The same while other emails are sent, which would have to wait for the processor. */
+const smallChunkMax = 100
 /** With a rate, a chunk holds the emails of this many seconds. */
 const rateChunkSeconds = 5
 /** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
@@ -130,8 +132,8 @@ export class Turn {
   async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
     const { broadcast } = this.#input
     const rate = broadcast.messagesPerHour
-    const limit =
-      rate === null ? chunkMax : Math.min(chunkMax, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
+    const max = this.#parts.urgentWork.isExpected ? smallChunkMax : chunkMax
+    const limit = rate === null ? max : Math.min(max, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
     const recipients = await this.#read(after, this.#part.toContact, limit)
     if (recipients.length === 0) {
       await this.#until(() => this.#outstanding === 0)

@@ -61,3 +61,11 @@ test('while there is always urgent work, other work continues from time to time'
   await endless.done
   await until('the release', () => holds.at(-1) === false)
 })
+
+test('more urgent work is expected for a while after it', async () => {
+  const { urgentWork } = recordedHolds()
+  expect(urgentWork.isExpected).toBe(false)
+  await urgentWork.run(async () => 'sent')
+  expect(urgentWork.isExpected).toBe(true)
+  await until('no urgent work to be expected', () => !urgentWork.isExpected)
+})
