@@ -24,7 +24,7 @@ export function undoableUntil({ isUndoable, undo, finishedAt }: Import): Date | 
  * Throws `Refusal` if the import is in progress, was undone before, or finished too long ago.
  */
 export async function undoImport(db: Db, organizationId: OrganizationId, id: ImportId, actor: Actor): Promise<Import> {
-  await inTransaction(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const record = await findImport(tx, organizationId, id)
     if (!record) throw notFound('import')
     if (record.undo) throw new Refusal('conflict', 'This import has already been undone.')
@@ -47,8 +47,9 @@ export async function undoImport(db: Db, organizationId: OrganizationId, id: Imp
     if (!(await startUndo(tx, organizationId, id, undo)))
       throw new Refusal('conflict', 'This import has already been undone.')
     enqueue(tx, [{ organizationId, kind: undoKind, lane: id, id }])
+    // Before the commit: afterwards, a worker may have started it.
+    return (await findImport(tx, organizationId, id))!
   })
-  return (await findImport(db, organizationId, id))!
 }
 
 /** Deletes the recorded changes of imports that can no longer be undone. */
