@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeSite, processesIn, query, type Site } from './support/embedded-child.ts'
+import { startOwnDatabase } from './support/own-database.ts'
 import { startRelay } from './support/relay.ts'
 import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
-import { createTestDb } from './support/test-db.ts'
 import { until } from './support/until.ts'
 
 const recipients = Number(process.env.TEST_RECIPIENTS ?? 2_000)
@@ -24,7 +25,17 @@ const flow = {
   html: '<p>Hello {{ email }}. <a href="https://example.com/news">Read</a></p>',
 }
 
-test('a broadcast whose processes are killed and which is paused at random moments reaches everybody once', {
+let site: Site
+beforeAll(() => {
+  site = makeSite()
+})
+afterAll(async () => {
+  for (const pid of processesIn(site.directory)) process.kill(pid, 'SIGKILL')
+  await until('everything to end', () => processesIn(site.directory).length === 0)
+  site.remove()
+})
+
+test('a broadcast whose processes, including the database, are killed and which is paused at random moments reaches everybody once', {
   timeout: 2 * waitMsMax,
 }, async () => {
   await using relay = await startRelay({ parse: false })
@@ -36,8 +47,8 @@ test('a broadcast whose processes are killed and which is paused at random momen
     accepted++
     return undefined
   }
-  await using database = await createTestDb()
-  const environment = { DATABASE_URL: database.url, SMTP_URL: relay.url }
+  const database = await startOwnDatabase(site)
+  const environment = { DATABASE_URL: database.url(), SMTP_URL: relay.url }
   await using serve = await startService('serve', environment)
   await using first = await startService('work', environment)
   await using second = await startService('work', environment)
@@ -70,16 +81,17 @@ test('a broadcast whose processes are killed and which is paused at random momen
     await until('more to be sent', () => relay.mails.length >= (kill - 0.5) * perKill, waitMsMax)
     // At a random moment: between reading, sending and recording.
     await sleep(random.next() * pauseMsMax)
-    const victim = random.pick([serve, first, second])
+    const victim = random.pick([serve, first, second, database])
     await victim.kill()
-    if (victim === serve) await serve.start()
+    if (victim === serve || victim === database) await victim.start()
+    await until('the service to answer', async () => (await manage('GET', path)).status === 200, waitMsMax)
     if (random.chance(0.5)) {
       const paused = await manage('POST', `${path}/pause`)
       expect(paused.body.data.status).toBe('paused')
       await sleep(random.next() * pauseMsMax)
       expect((await manage('POST', `${path}/resume`)).body.data.status).toBe('sending')
     }
-    if (victim !== serve) await victim.start()
+    if (victim !== serve && victim !== database) await victim.start()
   }
   acceptedMax = Number.POSITIVE_INFINITY
 
@@ -102,12 +114,14 @@ test('a broadcast whose processes are killed and which is paused at random momen
     failed: 0,
     cancelled: 0,
   })
-  const [messages] = await database.db<{ total: number; contacts: number }>`
-    select count(*) as total, count(distinct contact_id) as contacts from messages where broadcast_id is not null`
-  expect(messages).toEqual({ total: recipients, contacts: recipients })
-  const [events] = await database.db<{ total: number }>`
-    select count(*) as total from events where event_name = 'emailSent'`
-  expect(events!.total).toBe(recipients)
+  const counted = await query(
+    database.started(),
+    `select
+      (select count(*)::int from messages where broadcast_id is not null) as messages,
+      (select count(distinct contact_id)::int from messages where broadcast_id is not null) as contacts,
+      (select count(*)::int from events where event_name = 'emailSent') as events`,
+  )
+  expect(counted).toEqual([{ messages: recipients, contacts: recipients, events: recipients }])
 
   const idsOf = new Map<string, Set<string>>()
   for (const { recipient, raw } of relay.mails) {

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTokens } from '../../src/secrets/tokens.ts'
 import { type ContactId, type FlowId, type MessageId, type OrganizationId, parseId } from '../../src/values/ids.ts'
-import { type Child, homeOf, isDatabase, processesIn, type Site, type Started, startChild } from './embedded-child.ts'
+import type { Site } from './embedded-child.ts'
+import { type OwnDatabase, startOwnDatabase } from './own-database.ts'
 import { type Answer, hang, type RawSmtp, reset, startRawSmtp } from './raw-smtp.ts'
 import { askedMinutes, type Seeded } from './seeded.ts'
 import { makeDataDir, newCustomer, type Service, startService } from './service.ts'
@@ -25,7 +26,7 @@ const retryDelays = Array(20).fill('1').join(',')
 export type PeerMode = 'healthy' | 'hanging' | 'garbage' | 'refusing'
 
 export type FaultWorld = AsyncDisposable & {
-  database: Database
+  database: OwnDatabase
   serve: Service
   workers: [Service, Service]
   relay: RawSmtp
@@ -44,50 +45,11 @@ export type FaultWorld = AsyncDisposable & {
   stopLoad(): Promise<void>
 }
 
-export type Database = {
-  started: () => Started
-  pids: () => number[]
-  /** Kills all its processes. */
-  kill(): Promise<void>
-  stop(): Promise<void>
-  start(): Promise<void>
-}
-
-async function startDatabase(site: Site): Promise<Database> {
-  const dataDir = site.newDataDir()
-  let child: Child
-  let started: Started
-  const database: Database = {
-    started: () => started,
-    pids: () => processesIn(homeOf(started)).filter(isDatabase),
-    kill: async () => {
-      for (const pid of database.pids()) {
-        try {
-          process.kill(pid, 'SIGKILL')
-        } catch {
-          // It has exited with its parent.
-        }
-      }
-      await child.kill()
-    },
-    stop: () => child.stop(),
-    start: async () => {
-      child = startChild(site.installation, dataDir)
-      started = await child.ready
-    },
-  }
-  await database.start()
-  return database
-}
-
-const urlOf = ({ connection: { host, port, user, database } }: Started) =>
-  `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
-
 /**
  * Starts a database, a serving process, two workers, a relay and two endpoints, under load by customers and readers.
  */
 export async function startFaultWorld(site: Site, random: Seeded): Promise<FaultWorld> {
-  const database = await startDatabase(site)
+  const database = await startOwnDatabase(site)
   const modes: FaultWorld['modes'] = { relay: 'healthy', receiver: 'healthy' }
   const relay = await startRawSmtp({ answer: ({ verb }) => smtpAnswer(modes.relay, verb, random) })
   const steady = await startReceiver((response) => response.end(), { plain: true })
@@ -95,7 +57,7 @@ export async function startFaultWorld(site: Site, random: Seeded): Promise<Fault
   const dataDir = makeDataDir()
   const clock = join(dataDir, 'clock-step')
   const environment = {
-    DATABASE_URL: urlOf(database.started()),
+    DATABASE_URL: database.url(),
     APP_SECRET: secret,
     LOG_LEVEL: 'silent',
     SMTP_URL: relay.url,
