@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeSite, processesIn, type Site } from './support/embedded-child.ts'
+import { expect, test } from 'vitest'
 import { type Accounts, describeAccounts, takeAccounts } from './support/fault-accounts.ts'
 import { startFaultWorld } from './support/fault-world.ts'
 import { faults } from './support/faults.ts'
+import { useSite } from './support/own-database.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
 import { until } from './support/until.ts'
 
@@ -11,22 +11,13 @@ const faultsInShortForm = 7
 /** In a long run, emails may wait five minutes for a relay that no longer replies to them. */
 const settleMsMax = askedMinutes ? 420_000 : 180_000
 
-let site: Site
-beforeAll(() => {
-  site = makeSite()
-})
-afterAll(async () => {
-  // Processes that a failed test started from this directory.
-  for (const pid of processesIn(site.directory)) process.kill(pid, 'SIGKILL')
-  await until('everything to end', () => processesIn(site.directory).length === 0)
-  site.remove()
-})
+const site = useSite()
 
 test('no accepted message or event is lost under any fault', {
   timeout: (askedMinutes ?? 2) * 60_000 + 600_000,
 }, async () => {
   const random = announcedSeed('faults')
-  await using world = await startFaultWorld(site, random.fork())
+  await using world = await startFaultWorld(site(), random.fork())
   const deadline = performance.now() + (askedMinutes ?? 0) * 60_000
   const order = random.fork()
   const counts = new Map<string, number>()

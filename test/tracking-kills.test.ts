@@ -4,19 +4,10 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../src/values/ids.ts'
-import {
-  type Child,
-  homeOf,
-  isDatabase,
-  makeSite,
-  processesIn,
-  query,
-  type Site,
-  type Started,
-  startChild,
-} from './support/embedded-child.ts'
+import { query } from './support/embedded-child.ts'
+import { type OwnDatabase, startOwnDatabase, useSite } from './support/own-database.ts'
 import { appSecret, person, tokens } from './support/readers.ts'
 import { announcedSeed, type Seeded } from './support/seeded.ts'
 import { freePort } from './support/service.ts'
@@ -28,52 +19,20 @@ const perKillMs = 30_000
 const readers = 20
 const project = fileURLToPath(new URL('..', import.meta.url))
 
-let site: Site
-beforeAll(() => {
-  site = makeSite()
-})
-afterAll(async () => {
-  for (const child of started) child.kill('SIGKILL')
-  await until('everything to end', () => processesIn(site.directory).length === 0)
-  site.remove()
-})
-const started = new Set<ChildProcess>()
+const site = useSite()
 
-type Database = { child: Child; started: Started }
-
-async function startDatabase(dataDir: string): Promise<Database> {
-  const child = startChild(site.installation, dataDir)
-  started.add(child.process)
-  return { child, started: await child.ready }
-}
-
-async function killDatabase({ child, started }: Database): Promise<void> {
-  for (const pid of processesIn(homeOf(started)).filter(isDatabase)) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It has already exited with its parent.
-    }
-  }
-  await child.kill()
-}
-
-const urlOf = ({ host, port, user, database }: Started['connection']) =>
-  `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
-
-async function startService({ started: database }: Database, port: number): Promise<ChildProcess> {
+async function startService(database: OwnDatabase, port: number): Promise<ChildProcess> {
   const service = spawn(process.execPath, [join(project, 'dist', 'bin', 'cli.js'), 'serve'], {
-    cwd: site.directory,
+    cwd: site().directory,
     env: {
       PORT: String(port),
       APP_SECRET: appSecret,
-      DATABASE_URL: urlOf(database.connection),
-      DATA_DIR: join(site.directory, 'service'),
+      DATABASE_URL: database.url(),
+      DATA_DIR: join(site().directory, 'service'),
       LOG_LEVEL: 'silent',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  started.add(service)
   await new Promise<void>((resolve, reject) => {
     service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
     service.stdout!.on('data', (chunk) => String(chunk).includes('is ready') && resolve())
@@ -124,9 +83,8 @@ test(
   async () => {
     const port = await freePort()
     const random = announcedSeed('kills while tracking')
-    const dataDir = site.newDataDir()
     const answered: string[] = []
-    let database = await startDatabase(dataDir)
+    const database = await startOwnDatabase(site())
     let service = await startService(database, port)
     const stopReading = startReading(port, answered, random.fork())
 
@@ -136,29 +94,29 @@ test(
       await sleep(random.next() * 200)
       const whom = random.pick(['service', 'database', 'both'])
       if (whom !== 'service') {
-        await killDatabase(database)
+        await database.kill()
         const away = answered.length
         if (whom === 'database')
           await until('hits to be answered without the database', () => answered.length > away + 50)
         if (whom === 'both') await sleep(random.next() * 100)
       }
       if (whom !== 'database') await killService(service)
-      if (whom !== 'service') database = await startDatabase(dataDir)
+      if (whom !== 'service') await database.start()
       if (whom !== 'database') service = await startService(database, port)
     }
 
     await stopReading()
     const lost = await until('all answered hits to be recorded', async () => {
-      const rows = await query(database.started, 'select message_id from events')
+      const rows = await query(database.started(), 'select message_id from events')
       const recorded = new Set(rows.map((row) => row.message_id))
       return answered.every((id) => recorded.has(id)) && 'none'
     }).catch(async () => {
-      const rows = await query(database.started, 'select message_id from events')
+      const rows = await query(database.started(), 'select message_id from events')
       const recorded = new Set(rows.map((row) => row.message_id))
       return answered.filter((id) => !recorded.has(id))
     })
     await killService(service)
-    await database.child.stop()
+    await database.stop()
     agent.destroy()
     console.log(`${kills} kills, ${answered.length} hits answered`)
     expect(lost).toBe('none')

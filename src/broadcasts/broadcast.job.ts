@@ -87,17 +87,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
     run: async (batch) => {
-      for (let at = 0; at < batch.length; ) {
-        await parts.urgentWork.clear()
-        const { isExpected } = parts.urgentWork
-        const some = isExpected ? batch.slice(at, at + smallBatchMax) : batch.slice(at)
-        const startedAt = performance.now()
-        const write = () => parts.db.begin((tx) => settleRecipients(tx, some))
-        const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
-        if (fannedOut) parts.hints.notify('webhook.deliver')
-        at += some.length
-        if (isExpected) await sleep(Math.min(performance.now() - startedAt, restMsMax))
-      }
+      await record(parts, batch)
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   }
@@ -129,6 +119,20 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       sender.isStopping = true
       for (const turns of sender.turns.values()) for (const { turn } of turns) turn.halt()
     },
+  }
+}
+
+async function record({ db, urgentWork, hints }: BroadcastJobParts, results: RecipientResult[]): Promise<void> {
+  for (let at = 0; at < results.length; ) {
+    await urgentWork.clear()
+    const { isExpected } = urgentWork
+    const some = isExpected ? results.slice(at, at + smallBatchMax) : results.slice(at)
+    const startedAt = performance.now()
+    const write = () => db.begin((tx) => settleRecipients(tx, some))
+    const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
+    if (fannedOut) hints.notify('webhook.deliver')
+    at += some.length
+    if (isExpected) await sleep(Math.min(performance.now() - startedAt, restMsMax))
   }
 }
 

@@ -48,8 +48,8 @@ export type WorkerSpec<Work> = {
    */
   claimEveryMs?: number
   /**
-   * For long jobs: while some are running, at most as many lanes are claimed at once as this process has, so that others,
-   * which were notified later or have less to do, get their share.
+   * For long jobs: at most as many lanes are claimed at once as jobs are running, with pauses in between, so that other
+   * processes, which were notified later or have less to do, get their share.
    */
   sharesLanes?: boolean
   /** Returns false while no job should be started, for example while the relay is down. */
@@ -65,8 +65,8 @@ type ReadJob<Work> = { organizationId: OrganizationId; owner: Lane<Work>; genera
 const leaseMs = 10_000
 const renewEveryMs = 3_000
 const lanesMax = 2_000
-/** With `sharesLanes`, the time between claims. A notification takes a fraction of it. */
-const leaveToOthersMs = 100
+/** With `sharesLanes`, the pause between claims. A notification of other processes takes a fraction of it. */
+const claimPauseMs = 100
 /**
  * An empty lane is released after this time. Until then, a new job needs no claim and no scan over dead index entries.
  */
@@ -91,7 +91,7 @@ export class Worker<Work> {
   #inFlight = 0
   #stopping = false
   #polledAt = Number.NEGATIVE_INFINITY
-  #claimFrom = Number.NEGATIVE_INFINITY
+  #pausesClaims = false
   #renewedAt = performance.now()
   #faultLoggedAt = Number.NEGATIVE_INFINITY
   #endSleep: () => void = () => {}
@@ -175,21 +175,25 @@ export class Worker<Work> {
     const now = performance.now()
     if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return 0
     const { laneWidthMax: max, laneWidthFirst: first = max, sharesLanes } = this.#spec
-    if (sharesLanes && this.#running > 0 && now < this.#claimFrom) return 0
+    if (this.#pausesClaims && this.#running > 0) return 0
     this.#polledAt = now
     const token = randomUUID()
     const free = lanesMax - this.#lanes.size
     const limit = sharesLanes ? Math.min(free, Math.max(1, this.#running)) : free
     const claimed = await this.#claims.claim(token, leaseMs, limit)
-    if (sharesLanes && claimed.length === limit) this.#leaveToOthers()
+    if (sharesLanes && claimed.length === limit) this.#pauseClaims()
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
     return claimed.length
   }
 
-  /** There may be more lanes: claims again after a while. */
-  #leaveToOthers(): void {
-    this.#claimFrom = performance.now() + leaveToOthersMs
-    setTimeout(() => this.#hinted(undefined), leaveToOthersMs).unref()
+  /** There may be more lanes, which are claimed after the pause. */
+  #pauseClaims(): void {
+    this.#pausesClaims = true
+    setTimeout(() => {
+      this.#pausesClaims = false
+      this.#polledAt = Number.NEGATIVE_INFINITY
+      this.#wake()
+    }, claimPauseMs).unref()
   }
 
   /**

@@ -1,4 +1,39 @@
-import { type Child, homeOf, isDatabase, processesIn, type Site, type Started, startChild } from './embedded-child.ts'
+import { afterAll, beforeAll } from 'vitest'
+import {
+  type Child,
+  homeOf,
+  isDatabase,
+  makeSite,
+  processesIn,
+  type Site,
+  type Started,
+  startChild,
+} from './embedded-child.ts'
+import { until } from './until.ts'
+
+/** Creates a site for the tests of a file. At the end, all processes that were started from it are killed. */
+export function useSite(): () => Site {
+  let site: Site
+  beforeAll(() => {
+    site = makeSite()
+  })
+  afterAll(async () => {
+    killAll(processesIn(site.directory))
+    await until('everything to end', () => processesIn(site.directory).length === 0)
+    site.remove()
+  })
+  return () => site
+}
+
+function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has exited, for example with its parent.
+    }
+  }
+}
 
 /** A database server for one test, which may kill it. */
 export type OwnDatabase = {
@@ -23,13 +58,7 @@ export async function startOwnDatabase(site: Site): Promise<OwnDatabase> {
     },
     pids: () => processesIn(homeOf(started)).filter(isDatabase),
     kill: async () => {
-      for (const pid of database.pids()) {
-        try {
-          process.kill(pid, 'SIGKILL')
-        } catch {
-          // It has exited with its parent.
-        }
-      }
+      killAll(database.pids())
       await child.kill()
     },
     stop: () => child.stop(),
