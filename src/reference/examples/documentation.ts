@@ -14,7 +14,7 @@ export const examples: Examples = {
           "openapi": "3.1.0",
           "info": {
             "title": "Waxwing API",
-            "version": "0.1.0"
+            "version": "0.2.0"
           },
           "paths": {}
         }
