@@ -6,6 +6,7 @@ import { connectToDatabase } from '../../test/support/database-socket.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, isConnectionFault, openDb, type Tx, type Writer } from './db.ts'
+import { isWritable } from './migrate.ts'
 
 test('a single-statement writer is not accepted where a transaction is required', () => {
   expectTypeOf<Tx>().toExtend<Writer>()
@@ -128,6 +129,31 @@ async function startListenCutter({ host, port }: { host: string; port: number })
     },
   }
 }
+
+test('closes read-only connections, so that the next statements can write when the database can', async () => {
+  await using testDb = await createTestDb()
+  const { database } = testDb.connection as { database: string }
+  await testDb.db.statement.script(`alter database ${database} set default_transaction_read_only = on`)
+  const db = openDb({ connection: testDb.connection, connectionsMax: 1 })
+  try {
+    const write = () => db.statement`delete from sending_pause`
+    const writeInTransaction = () => db.begin((tx) => Promise.resolve(tx.send`delete from sending_pause`))
+    await expect(write()).rejects.toMatchObject({ code: '25006' })
+    await expect(writeInTransaction()).rejects.toMatchObject({ code: '25006' })
+    expect(await isWritable(db)).toBe(false)
+    // A connection that was opened while the database was read-only.
+    await db`select 1`
+    await testDb.db.statement.script(
+      `set default_transaction_read_only = off; alter database ${database} reset default_transaction_read_only`,
+    )
+    expect(await isWritable(db)).toBe(false)
+    expect(await isWritable(db)).toBe(true)
+    await write()
+    await writeInTransaction()
+  } finally {
+    await db.close()
+  }
+})
 
 test('distinguishes connection errors from statement errors', async () => {
   const faultOf = (code: string) => Object.assign(new Error(code), { code })

@@ -6,6 +6,7 @@ import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
 import { detectDistribution, distribute, findDistributedTables, runSequentially } from './distribute.ts'
 import { withMigrationLock } from './migration-lock.ts'
+import { ReadOnlyConnection } from './transaction.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
@@ -96,8 +97,18 @@ export async function isMigrated(db: Db): Promise<boolean> {
   return row!.count === ownNumbers.length
 }
 
-/** Returns false for a standby and for a database that is set to read-only. */
+/**
+ * Returns false for a standby and for a database that is set to read-only. The connection is closed then, so that the next
+ * check asks a new one.
+ */
 export async function isWritable(db: Db): Promise<boolean> {
-  const [row] = await db<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`
-  return row!.readOnly === 'off'
+  const check = async (tx: Tx) => {
+    const [row] = await tx<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`
+    if (row!.readOnly !== 'off') throw new ReadOnlyConnection('The connection is read-only.')
+    return true
+  }
+  return db.begin(check).catch((error: unknown) => {
+    if (error instanceof ReadOnlyConnection) return false
+    throw error
+  })
 }

@@ -9,6 +9,7 @@ import type { Sql } from './sql.ts'
 const idleInTransactionTimeoutMs = 30_000
 const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
 const transactionAborted = '25P02'
+const readOnlyTransaction = '25006'
 
 /** Runs `work` in one transaction, which is rolled back if `work` throws. */
 export async function begin<Result>(
@@ -63,7 +64,10 @@ export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: numbe
   })
 }
 
-/** Runs `work` with a connection of the pool. A connection that breaks, or for which `lose` is called, is closed. */
+/**
+ * Runs `work` with a connection of the pool. A connection that breaks, or for which `lose` is called, is closed. So is a
+ * read-only one: it stays read-only when the database is writable again, or when another server is the primary.
+ */
 async function onConnection<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<Result>,
@@ -77,10 +81,18 @@ async function onConnection<Result>(
   client.on('error', lose)
   try {
     return await work(client, lose)
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code === readOnlyTransaction) lose(error as Error)
+    throw error
   } finally {
     client.off('error', lose)
     client.release(broken)
   }
+}
+
+/** Thrown if a connection turns out to be read-only before anything was written. */
+export class ReadOnlyConnection extends Error {
+  readonly code = readOnlyTransaction
 }
 
 type SendingTx = Tx & { sent: Promise<unknown>[] }
