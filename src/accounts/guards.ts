@@ -140,7 +140,7 @@ export async function requireOwner(request: FastifyRequest): Promise<void> {
 export async function requireBroadcaster(request: FastifyRequest): Promise<void> {
   const { member } = request
   if (member && member.role !== 'owner' && !member.mayBroadcast)
-    throw new Refusal('forbidden', 'You may not start broadcasts. Ask an owner for the permission.')
+    throw new Refusal('forbidden', "You can't start broadcasts. Ask an owner for permission.")
 }
 
 /** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */

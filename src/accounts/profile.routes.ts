@@ -41,7 +41,7 @@ const PendingEmailOut = Nullable(
 )
 const alertFields = {
   sending: Type.Boolean({ description: 'The mail server is unreachable.' }),
-  deliverability: Type.Boolean({ description: 'Many emails bounce or are reported as spam.' }),
+  deliverability: Type.Boolean({ description: 'High bounce or complaint rate.' }),
   webhooks: Type.Boolean({ description: 'A webhook fails or was paused.' }),
   imports: Type.Boolean({ description: 'An import has finished or failed.' }),
 } satisfies Record<keyof AlertSwitches, unknown>

@@ -132,7 +132,7 @@ export const BroadcastWithResultsOut = Type.Object({
       hard_bounced: Type.Integer(),
       soft_bounced: Type.Integer(),
     },
-    { description: 'Recipients that reacted, each counted once, without privacy proxies and scanners.' },
+    { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
   ),
 })
 

@@ -35,7 +35,7 @@ export const testFields = {
   winner_by: Type.Unsafe<(typeof winnerRules)[number]>({
     ...oneOf(...winnerRules),
     description:
-      'The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.',
+      'The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.',
   }),
   decide_after_seconds: Type.Integer({
     minimum: 60,

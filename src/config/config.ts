@@ -93,7 +93,7 @@ export const settings = {
     { secret: true },
   ),
   SMTP_URL: optional(
-    'SMTP relay, for example smtp://user:pass@relay:587. If unset, emails are kept in the built-in inbox.',
+    'Mail server (SMTP), for example smtp://user:pass@smtp.example.com:587. If unset, emails are kept in the built-in inbox.',
     smtpUrl,
     { secret: true },
   ),
@@ -120,7 +120,7 @@ export const settings = {
   ),
   MAIL_RETRY_DELAYS: setting(
     '60,300,900,3600,14400',
-    'Seconds between attempts to send an email that the relay defers.',
+    'Seconds between attempts to send an email that the mail server defers.',
     seconds,
   ),
   DKIM_DOMAIN: optional(

@@ -14,7 +14,7 @@ export const reportRelay =
 export function measureRelay(relay: Transport, registry: Registry): void {
   new Gauge({
     name: 'waxwing_relay_up',
-    help: '1 while the relay accepts email, 0 while it does not.',
+    help: '1 while the mail server accepts email, 0 while it does not.',
     registers: [registry],
     collect() {
       this.set(relay.state().kind === 'up' ? 1 : 0)
@@ -38,7 +38,7 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
   const counts = { accepted: 0, refused: 0, deferred: 0, interrupted: 0 }
   new Counter({
     name: 'waxwing_emails_total',
-    help: `Attempts of this process to pass an email to the relay, by outcome (${Object.values(outcomeNames).join(', ')}).`,
+    help: `Attempts of this process to pass an email to the mail server, by outcome (${Object.values(outcomeNames).join(', ')}).`,
     labelNames: ['outcome'],
     registers: [registry],
     collect() {

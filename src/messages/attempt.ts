@@ -149,7 +149,7 @@ function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays, end }: Out
     case 'refused': {
       // A rejected sender is a configuration problem and not a bounce.
       if (outcome.stage === 'sender')
-        return end({ status: 'failed', reason: 'the relay rejected the sender', relayReply: outcome.reply })
+        return end({ status: 'failed', reason: 'the mail server rejected the sender', relayReply: outcome.reply })
       const { kind, reason, confidence, evidence } = classifyReply({
         replyCode: outcome.replyCode,
         status: outcome.status,

@@ -236,7 +236,7 @@ test('a rejected sender does not count against the contact', async () => {
   const { body } = await send(app, await createFlow(app))
   expect(await settled(app, body.data.message_id)).toMatchObject({
     status: 'failed',
-    reason: 'the relay rejected the sender',
+    reason: 'the mail server rejected the sender',
     events: [],
   })
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toEqual([])

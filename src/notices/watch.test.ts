@@ -73,7 +73,7 @@ test('a high bounce or complaint rate is reported once a day; normal rates and f
 
   expect((await noticesOf(app)).map(({ kind, title }) => [kind, title]).sort()).toEqual([
     ['bounce_rate', '5.5% of your emails bounce'],
-    ['complaint_rate', '1.5% of your emails are reported as spam'],
+    ['complaint_rate', 'Your complaint rate is 1.5%'],
   ])
   expect([await noticesOf(other), await noticesOf(few)]).toEqual([[], []])
   await mail(app)

@@ -72,7 +72,7 @@ function alertsFor({ sent, bounced, complained }: DayCounts): RateAlert[] {
   if (complained >= complaintsMin && complained / sent > complaintRateMax)
     alerts.push({
       kind: 'complaint_rate',
-      title: `${percent(complained / sent)} of your emails are reported as spam`,
+      title: `Your complaint rate is ${percent(complained / sent)}`,
       detail: `${numbers(complained)} of the last 24 hours were reported as spam by their recipients. Mailbox providers block senders above 0.1%. Write only to people who asked for it, and make it easy to unsubscribe. Recipients who complained are suppressed automatically.`,
     })
   return alerts

@@ -27,7 +27,7 @@ const common: Record<string, Schema> = {
 const reaction: Record<string, Schema> = {
   machine: {
     type: 'boolean',
-    description: 'Whether a scanner or privacy proxy caused the event instead of a person.',
+    description: 'Whether the event is automated: caused by a scanner or privacy proxy instead of a person.',
   },
   user_agent: nullable('The user agent of the request. Null if it sent none.'),
   ip: nullable('The address of the client. Only present if the organization stores addresses (`keep_addresses`).'),

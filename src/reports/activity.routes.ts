@@ -16,7 +16,7 @@ const EventOut = Type.Object({
   id: Type.String(),
   event_name: oneOf(...eventNames),
   occurred_at: Timestamp,
-  machine: Type.Boolean({ description: 'Whether the event was made by a scanner or privacy proxy.' }),
+  machine: Type.Boolean({ description: 'Whether the event is automated: made by a scanner or privacy proxy.' }),
   machine_reason: Nullable(Type.String()),
   message_id: Nullable(Type.String()),
   flow_id: Nullable(Type.String()),

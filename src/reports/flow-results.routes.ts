@@ -63,7 +63,7 @@ const FlowResultsOut = Type.Object({
 const LinkClickOut = Type.Object({
   id: Type.String(),
   occurred_at: Timestamp,
-  machine: Type.Boolean({ description: 'Whether the click was made by a scanner.' }),
+  machine: Type.Boolean({ description: 'Whether the click is automated: made by a scanner.' }),
   message_id: Nullable(Type.String()),
   contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
 })

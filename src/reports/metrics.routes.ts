@@ -13,7 +13,7 @@ const count = {
   unique: Type.Integer({
     description: 'Messages, counted at the first occurrence made by a person. Adds up over days.',
   }),
-  machine: Type.Integer({ description: 'Events of the total that were made by a scanner or privacy proxy.' }),
+  machine: Type.Integer({ description: 'Automated events of the total, made by a scanner or privacy proxy.' }),
 }
 export const CountOut = Type.Object(count)
 export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })

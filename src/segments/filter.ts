@@ -115,7 +115,9 @@ const Engagement = Type.Object(
     ),
     flow_id: Type.Optional(Type.String({ description: 'Only events of emails of this flow.' })),
     include_machines: Type.Optional(
-      Type.Boolean({ description: 'Also counts opens and clicks by machines. Defaults to false.' }),
+      Type.Boolean({
+        description: 'Also counts automated opens and clicks, by scanners and privacy proxies. Defaults to false.',
+      }),
     ),
   },
   options('Engagement', 'Tests whether there are events of the contact, among those that are still stored.'),

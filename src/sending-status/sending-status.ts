@@ -93,7 +93,7 @@ export class SendingStatus {
     const { relay } = this.#parts
     if (!relay) return null
     const state = await within(relayWithinMs, relay.check())
-    if (!state) return `the relay did not respond within ${relayWithinMs / 1000} seconds`
+    if (!state) return `the mail server did not respond within ${relayWithinMs / 1000} seconds`
     return state.kind === 'down' ? state.reason : null
   }
 }

@@ -38,13 +38,11 @@ function parseAny(text: string): ParsedEmail {
   const at = text.lastIndexOf('@')
   if (at < 1 || at === text.length - 1) return rejected('is not a valid email address')
   const local = text.slice(0, at)
-  if (local.length > localMax || !localPattern.test(local))
-    return rejected('is not a valid email address: check the part before the @')
+  if (local.length > localMax || !localPattern.test(local)) return rejected('is invalid: check the part before the @')
   const domain = asciiDomain(text.slice(at + 1))
-  if (domain === undefined) return rejected('is not a valid email address: check the domain after the @')
-  if (!domain.includes('.') && domain !== 'localhost')
-    return rejected('is not a valid email address: the domain must contain a dot')
-  if (/(?:^|\.)\d+$/.test(domain)) return rejected('is not a valid email address: the domain must not be an IP address')
+  if (domain === undefined) return rejected('is invalid: check the domain after the @')
+  if (!domain.includes('.') && domain !== 'localhost') return rejected('is invalid: the domain must contain a dot')
+  if (/(?:^|\.)\d+$/.test(domain)) return rejected('is invalid: the domain must not be an IP address')
   const address = `${local}@${domain}`
   return { ok: true, address, key: address.toLowerCase() }
 }

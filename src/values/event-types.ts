@@ -92,9 +92,10 @@ const exampleCounts = {
 
 export const eventTypes: Record<WebhookEventName, { description: string; example: EventData & { machine?: boolean } }> =
   {
-    emailSent: { description: 'The relay accepted an email.', example: {} },
+    emailSent: { description: 'The mail server accepted an email.', example: {} },
     emailOpen: {
-      description: 'An email was opened. The field "machine" is true for privacy proxies and scanners.',
+      description:
+        'An email was opened. The field "machine" is true for automated opens, by privacy proxies and scanners.',
       example: { machine: false, user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)' },
     },
     emailClick: {
@@ -142,22 +143,20 @@ export const eventTypes: Record<WebhookEventName, { description: string; example
       example: { method: 'one_click' },
     },
     contactCreated: {
-      description: 'A contact was created. Not part of "all events": select it by name.',
+      description: 'A contact was created.',
       example: { source: exampleSource, subscription: 'subscribed' },
     },
     contactUpdated: {
-      description:
-        'The address, a name or an attribute of a contact was changed. Not part of "all events": select it by name.',
+      description: 'The address, a name or an attribute of a contact was changed.',
       example: { source: exampleSource, fields: ['first_name', 'attributes'] },
     },
     contactSubscribed: {
       description:
-        'A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.',
+        'A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again.',
       example: { source: exampleSource, subscription: 'subscribed' },
     },
     broadcastStarted: {
-      description:
-        'A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of "all events": select it by name.',
+      description: 'A broadcast started, or its failed recipients are being retried.',
       example: {
         ...exampleBroadcast,
         status: 'sending',
@@ -165,8 +164,7 @@ export const eventTypes: Record<WebhookEventName, { description: string; example
       },
     },
     broadcastFinished: {
-      description:
-        'A broadcast has ended: it was sent or cancelled, or has expired. Not part of "all events": select it by name.',
+      description: 'A broadcast has ended: it was sent or cancelled, or has expired.',
       example: { ...exampleBroadcast, status: 'sent', counts: exampleCounts },
     },
   }

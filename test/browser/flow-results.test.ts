@@ -203,7 +203,7 @@ test.for(sizes)('on a %s, a message shows its context and deliveries, and is sen
   const { page } = tab
 
   await page.goto(`messages/${id}`)
-  await page.getByRole('region', { name: 'Context' }).getByText('"code": "S-1042"').waitFor()
+  await page.getByRole('region', { name: 'Variables' }).getByText('"code": "S-1042"').waitFor()
   await page.getByRole('link', { name: 'Built-in inbox' }).waitFor()
   await page.getByRole('table', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
   await page.getByRole('button', { name: 'Send again' }).click()
@@ -211,7 +211,7 @@ test.for(sizes)('on a %s, a message shows its context and deliveries, and is sen
   await dialog.getByText('through “Code” to ada@example.com').waitFor()
   await dialog.getByRole('button', { name: 'Send again' }).click()
   await page.waitForURL((url) => url.pathname.includes('/messages/') && !url.pathname.endsWith(id))
-  await page.getByRole('region', { name: 'Context' }).getByText('"code": "S-1042"').waitFor()
+  await page.getByRole('region', { name: 'Variables' }).getByText('"code": "S-1042"').waitFor()
 
   await page.getByRole('table', { name: 'Webhook deliveries' }).getByRole('link', { name: 'CRM' }).click()
   await page.getByRole('article', { name: 'Attempt 1' }).waitFor()

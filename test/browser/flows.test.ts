@@ -41,7 +41,7 @@ test.each(sizes)(
     await page.getByLabel('order_id').fill('A-1001')
     await page.frameLocator('iframe').getByText('Order A-1001').waitFor()
     await page.getByRole('button', { name: 'Publish' }).click()
-    await dialog.getByText('becomes active: API calls can send through it.').waitFor()
+    await dialog.getByText('goes live. Your app and broadcasts can send it.').waitFor()
     await dialog.getByRole('button', { name: 'Publish' }).click()
     await page.getByText('Version 1', { exact: true }).waitFor()
     await page.getByText('Active', { exact: true }).waitFor()

@@ -141,7 +141,7 @@ test('filters survive a reload and the back button', async () => {
   for (const [path, filter, choice] of [
     ['messages', 'Status', 'Sent'],
     ['activity', 'Event type', 'Opened'],
-    ['activity', 'Source', 'Human only'],
+    ['activity', 'Source', 'People only'],
     ['contacts/suppressions', 'Reason', 'Manual'],
     [`developers/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
   ] as const) {

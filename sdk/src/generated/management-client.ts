@@ -542,7 +542,7 @@ export class WaxwingManagement {
    *
    * Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as
    * `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to
-   * count opens and clicks by machines as well.
+   * count automated opens and clicks as well.
    */
   createSegment(body: Body<'createSegment'>, options?: RequestOptions): Promise<Data<'createSegment'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/segments', body, options })

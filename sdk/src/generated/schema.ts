@@ -201,7 +201,7 @@ export interface paths {
          * Get the daily counts of an event
          * @description One row for each day from `start_date` to `end_date`, both inclusive, with zeros for days without events. At most 731 days. Days begin at midnight in `timezone` (default UTC).
          *
-         *     `total` counts every event. `machine` is the part of it that was made by scanners and privacy proxies. `unique` counts messages at their first event made by a person, so that it adds up over days.
+         *     `total` counts every event. `machine` is the automated part of it, made by scanners and privacy proxies. `unique` counts messages at their first event made by a person, so that it adds up over days.
          *
          *     **Permission**: an API key with the scope `analytics:read`.
          *
@@ -1397,7 +1397,7 @@ export interface paths {
         put?: never;
         /**
          * Create a segment
-         * @description Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count opens and clicks by machines as well.
+         * @description Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -2857,7 +2857,7 @@ export interface paths {
          * Create a webhook
          * @description The `signing_secret` is only returned in this response.
          *
-         *     Send either `event_types` or `all_events: true`, which includes event types that are added later. An organization can have 50 webhooks.
+         *     Send either `event_types` or `all_events: true`: all email events and unsubscribes, including types that are added later. Contact changes and broadcast events are selected by name. An organization can have 50 webhooks.
          *
          *     The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.
          *
@@ -3241,7 +3241,7 @@ export interface webhooks {
         put?: never;
         /**
          * emailSent
-         * @description The relay accepted an email.
+         * @description The mail server accepted an email.
          */
         post: operations["onEmailSent"];
         delete?: never;
@@ -3261,7 +3261,7 @@ export interface webhooks {
         put?: never;
         /**
          * emailOpen
-         * @description An email was opened. The field "machine" is true for privacy proxies and scanners.
+         * @description An email was opened. The field "machine" is true for automated opens, by privacy proxies and scanners.
          */
         post: operations["onEmailOpen"];
         delete?: never;
@@ -3381,7 +3381,7 @@ export interface webhooks {
         put?: never;
         /**
          * contactCreated
-         * @description A contact was created. Not part of "all events": select it by name.
+         * @description A contact was created.
          */
         post: operations["onContactCreated"];
         delete?: never;
@@ -3401,7 +3401,7 @@ export interface webhooks {
         put?: never;
         /**
          * contactUpdated
-         * @description The address, a name or an attribute of a contact was changed. Not part of "all events": select it by name.
+         * @description The address, a name or an attribute of a contact was changed.
          */
         post: operations["onContactUpdated"];
         delete?: never;
@@ -3421,7 +3421,7 @@ export interface webhooks {
         put?: never;
         /**
          * contactSubscribed
-         * @description A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.
+         * @description A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again.
          */
         post: operations["onContactSubscribed"];
         delete?: never;
@@ -3441,7 +3441,7 @@ export interface webhooks {
         put?: never;
         /**
          * broadcastStarted
-         * @description A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of "all events": select it by name.
+         * @description A broadcast started, or its failed recipients are being retried.
          */
         post: operations["onBroadcastStarted"];
         delete?: never;
@@ -3461,7 +3461,7 @@ export interface webhooks {
         put?: never;
         /**
          * broadcastFinished
-         * @description A broadcast has ended: it was sent or cancelled, or has expired. Not part of "all events": select it by name.
+         * @description A broadcast has ended: it was sent or cancelled, or has expired.
          */
         post: operations["onBroadcastFinished"];
         delete?: never;
@@ -3567,7 +3567,7 @@ export interface components {
             within_days?: number;
             /** @description Only events of emails of this flow. */
             flow_id?: string;
-            /** @description Also counts opens and clicks by machines. Defaults to false. */
+            /** @description Also counts automated opens and clicks, by scanners and privacy proxies. Defaults to false. */
             include_machines?: boolean;
         };
         Problem: {
@@ -4441,7 +4441,7 @@ export interface operations {
                             total: number;
                             /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                             unique: number;
-                            /** @description Events of the total that were made by a scanner or privacy proxy. */
+                            /** @description Automated events of the total, made by a scanner or privacy proxy. */
                             machine: number;
                             series: {
                                 /**
@@ -4453,7 +4453,7 @@ export interface operations {
                                 total: number;
                                 /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                 unique: number;
-                                /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                 machine: number;
                             }[];
                         };
@@ -5429,7 +5429,7 @@ export interface operations {
                             alerts: {
                                 /** @description The mail server is unreachable. */
                                 sending: boolean;
-                                /** @description Many emails bounce or are reported as spam. */
+                                /** @description High bounce or complaint rate. */
                                 deliverability: boolean;
                                 /** @description A webhook fails or was paused. */
                                 webhooks: boolean;
@@ -5475,7 +5475,7 @@ export interface operations {
                     alerts?: {
                         /** @description The mail server is unreachable. */
                         sending?: boolean;
-                        /** @description Many emails bounce or are reported as spam. */
+                        /** @description High bounce or complaint rate. */
                         deliverability?: boolean;
                         /** @description A webhook fails or was paused. */
                         webhooks?: boolean;
@@ -5566,7 +5566,7 @@ export interface operations {
                             alerts: {
                                 /** @description The mail server is unreachable. */
                                 sending: boolean;
-                                /** @description Many emails bounce or are reported as spam. */
+                                /** @description High bounce or complaint rate. */
                                 deliverability: boolean;
                                 /** @description A webhook fails or was paused. */
                                 webhooks: boolean;
@@ -6038,7 +6038,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "event_name": "emailSent",
-                     *           "description": "The relay accepted an email.",
+                     *           "description": "The mail server accepted an email.",
                      *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailSent",
@@ -6058,7 +6058,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "emailOpen",
-                     *           "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+                     *           "description": "An email was opened. The field \"machine\" is true for automated opens, by privacy proxies and scanners.",
                      *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailOpen",
@@ -6203,7 +6203,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "contactCreated",
-                     *           "description": "A contact was created. Not part of \"all events\": select it by name.",
+                     *           "description": "A contact was created.",
                      *           "in_all_events": false,
                      *           "example": {
                      *             "event_name": "contactCreated",
@@ -6228,7 +6228,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "contactUpdated",
-                     *           "description": "The address, a name or an attribute of a contact was changed. Not part of \"all events\": select it by name.",
+                     *           "description": "The address, a name or an attribute of a contact was changed.",
                      *           "in_all_events": false,
                      *           "example": {
                      *             "event_name": "contactUpdated",
@@ -6256,7 +6256,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "contactSubscribed",
-                     *           "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of \"all events\": select it by name.",
+                     *           "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again.",
                      *           "in_all_events": false,
                      *           "example": {
                      *             "event_name": "contactSubscribed",
@@ -6281,7 +6281,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "broadcastStarted",
-                     *           "description": "A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of \"all events\": select it by name.",
+                     *           "description": "A broadcast started, or its failed recipients are being retried.",
                      *           "in_all_events": false,
                      *           "example": {
                      *             "event_name": "broadcastStarted",
@@ -6311,7 +6311,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_name": "broadcastFinished",
-                     *           "description": "A broadcast has ended: it was sent or cancelled, or has expired. Not part of \"all events\": select it by name.",
+                     *           "description": "A broadcast has ended: it was sent or cancelled, or has expired.",
                      *           "in_all_events": false,
                      *           "example": {
                      *             "event_name": "broadcastFinished",
@@ -13292,7 +13292,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -13388,7 +13388,7 @@ export interface operations {
                     /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                     test_percent?: number;
                     /**
-                     * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                     * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                      * @enum {string}
                      */
                     winner_by?: "opens" | "clicks" | "manual";
@@ -13549,7 +13549,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -13795,7 +13795,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -13841,7 +13841,7 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** @description Recipients that reacted, each counted once, without privacy proxies and scanners. */
+                            /** @description Recipients that reacted, each counted once, without automated opens and clicks. */
                             results: {
                                 opened: number;
                                 clicked: number;
@@ -13948,7 +13948,7 @@ export interface operations {
                     /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                     test_percent?: number;
                     /**
-                     * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                     * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                      * @enum {string}
                      */
                     winner_by?: "opens" | "clicks" | "manual";
@@ -14109,7 +14109,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -14313,7 +14313,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -14886,7 +14886,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -15110,7 +15110,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -15347,7 +15347,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -15559,7 +15559,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -15759,7 +15759,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -15959,7 +15959,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -16157,7 +16157,7 @@ export interface operations {
                             /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                             test_percent: number;
                             /**
-                             * @description The variant with the highest rate of human opens or clicks per recipient wins, or a user chooses it. In case of a tie, the first.
+                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
                              * @enum {string}
                              */
                             winner_by: "opens" | "clicks" | "manual";
@@ -16801,7 +16801,7 @@ export interface operations {
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                             /** Format: date-time */
                             occurred_at: string;
-                            /** @description Whether the event was made by a scanner or privacy proxy. */
+                            /** @description Whether the event is automated: made by a scanner or privacy proxy. */
                             machine: boolean;
                             machine_reason: string | null;
                             message_id: string | null;
@@ -16908,7 +16908,7 @@ export interface operations {
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                             /** Format: date-time */
                             occurred_at: string;
-                            /** @description Whether the event was made by a scanner or privacy proxy. */
+                            /** @description Whether the event is automated: made by a scanner or privacy proxy. */
                             machine: boolean;
                             machine_reason: string | null;
                             message_id: string | null;
@@ -17186,7 +17186,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17194,7 +17194,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17202,7 +17202,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17210,7 +17210,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17218,7 +17218,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17226,7 +17226,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17234,7 +17234,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
@@ -17245,7 +17245,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17253,7 +17253,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17261,7 +17261,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17269,7 +17269,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17277,7 +17277,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17285,7 +17285,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17293,7 +17293,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
@@ -17308,7 +17308,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17316,7 +17316,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17324,7 +17324,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17332,7 +17332,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17340,7 +17340,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17348,7 +17348,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17356,7 +17356,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             }[];
@@ -17717,7 +17717,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17725,7 +17725,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17733,7 +17733,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17741,7 +17741,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17749,7 +17749,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17757,7 +17757,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17765,7 +17765,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
@@ -17776,7 +17776,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17784,7 +17784,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17792,7 +17792,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17800,7 +17800,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17808,7 +17808,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17816,7 +17816,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17824,7 +17824,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
@@ -17839,7 +17839,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
@@ -17847,7 +17847,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
@@ -17855,7 +17855,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
@@ -17863,7 +17863,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
@@ -17871,7 +17871,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
@@ -17879,7 +17879,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
@@ -17887,7 +17887,7 @@ export interface operations {
                                     total: number;
                                     /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             }[];
@@ -18023,7 +18023,7 @@ export interface operations {
                             id: string;
                             /** Format: date-time */
                             occurred_at: string;
-                            /** @description Whether the click was made by a scanner. */
+                            /** @description Whether the click is automated: made by a scanner. */
                             machine: boolean;
                             message_id: string | null;
                             contact: {
@@ -20020,7 +20020,7 @@ export interface operations {
                          * @constant
                          */
                         test?: true;
-                        /** @description Whether a scanner or privacy proxy caused the event instead of a person. */
+                        /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
                         machine: boolean;
                         /** @description The user agent of the request. Null if it sent none. */
                         user_agent: string | null;
@@ -20136,7 +20136,7 @@ export interface operations {
                          * @constant
                          */
                         test?: true;
-                        /** @description Whether a scanner or privacy proxy caused the event instead of a person. */
+                        /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
                         machine: boolean;
                         /** @description The user agent of the request. Null if it sent none. */
                         user_agent: string | null;

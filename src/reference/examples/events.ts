@@ -17,7 +17,7 @@ export const examples: Examples = {
           "data": [
             {
               "event_name": "emailSent",
-              "description": "The relay accepted an email.",
+              "description": "The mail server accepted an email.",
               "in_all_events": true,
               "example": {
                 "event_name": "emailSent",
@@ -37,7 +37,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "emailOpen",
-              "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+              "description": "An email was opened. The field \"machine\" is true for automated opens, by privacy proxies and scanners.",
               "in_all_events": true,
               "example": {
                 "event_name": "emailOpen",
@@ -182,7 +182,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "contactCreated",
-              "description": "A contact was created. Not part of \"all events\": select it by name.",
+              "description": "A contact was created.",
               "in_all_events": false,
               "example": {
                 "event_name": "contactCreated",
@@ -207,7 +207,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "contactUpdated",
-              "description": "The address, a name or an attribute of a contact was changed. Not part of \"all events\": select it by name.",
+              "description": "The address, a name or an attribute of a contact was changed.",
               "in_all_events": false,
               "example": {
                 "event_name": "contactUpdated",
@@ -235,7 +235,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "contactSubscribed",
-              "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of \"all events\": select it by name.",
+              "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again.",
               "in_all_events": false,
               "example": {
                 "event_name": "contactSubscribed",
@@ -260,7 +260,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "broadcastStarted",
-              "description": "A broadcast has frozen its recipients and is being sent, also when its failed recipients are tried again. Not part of \"all events\": select it by name.",
+              "description": "A broadcast started, or its failed recipients are being retried.",
               "in_all_events": false,
               "example": {
                 "event_name": "broadcastStarted",
@@ -290,7 +290,7 @@ export const examples: Examples = {
             },
             {
               "event_name": "broadcastFinished",
-              "description": "A broadcast has ended: it was sent or cancelled, or has expired. Not part of \"all events\": select it by name.",
+              "description": "A broadcast has ended: it was sent or cancelled, or has expired.",
               "in_all_events": false,
               "example": {
                 "event_name": "broadcastFinished",

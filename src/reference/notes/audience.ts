@@ -115,7 +115,7 @@ export const audienceNotes: Notes = {
   listSegments: { details: 'All segments, in one response. An organization can have 500.' },
   createSegment: {
     details:
-      'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count opens and clicks by machines as well.',
+      'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.',
     errors: {
       conflict: 'A segment with this name exists, or the organization has 500 segments.',
       validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',

@@ -4,7 +4,7 @@ export const eventNotes: Notes = {
   getEmailEventMetric: {
     details: `One row for each day from \`start_date\` to \`end_date\`, both inclusive, with zeros for days without events. At most 731 days. Days begin at midnight in \`timezone\` (default UTC).
 
-\`total\` counts every event. \`machine\` is the part of it that was made by scanners and privacy proxies. \`unique\` counts messages at their first event made by a person, so that it adds up over days.`,
+\`total\` counts every event. \`machine\` is the automated part of it, made by scanners and privacy proxies. \`unique\` counts messages at their first event made by a person, so that it adds up over days.`,
     errors: {
       not_found: 'The flow does not exist.',
       validation_failed:
@@ -29,7 +29,7 @@ export const eventNotes: Notes = {
 
   listWebhooks: { details: 'All webhooks, in one response. Signing secrets are never included.' },
   createWebhook: {
-    details: `Send either \`event_types\` or \`all_events: true\`, which includes event types that are added later. An organization can have 50 webhooks.
+    details: `Send either \`event_types\` or \`all_events: true\`: all email events and unsubscribes, including types that are added later. Contact changes and broadcast events are selected by name. An organization can have 50 webhooks.
 
 The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.`,
     errors: {

@@ -15,7 +15,7 @@ import { type EventFilter, useEvents } from './events.api.ts'
 import { Notices } from './notices.tsx'
 
 const sources = [
-  { value: 'false', label: 'Human only' },
+  { value: 'false', label: 'People only' },
   { value: 'true', label: 'Automated only' },
 ]
 

@@ -83,7 +83,7 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
         )}
         {!mayStart && me.data && (
           <Text size="xs" c="dimmed">
-            You may not start broadcasts. Ask an owner for the permission.
+            You can’t start broadcasts. Ask an owner for permission.
           </Text>
         )}
       </Stack>

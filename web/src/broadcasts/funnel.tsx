@@ -11,21 +11,21 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
   const delivered = sent - counts.bounced
   const steps = [
     { name: 'Sent', value: sent, of: broadcast.recipients ?? 0 },
-    { name: 'Not bounced', value: delivered, of: sent },
+    { name: 'Delivered', value: delivered, of: sent },
     { name: 'Opened', value: results.opened, of: sent },
     { name: 'Clicked', value: results.clicked, of: sent },
   ]
   const losses = [
     { name: 'Bounced', value: counts.bounced },
     { name: 'Unsubscribed', value: results.unsubscribed },
-    { name: 'Reported as spam', value: results.complained },
+    { name: 'Complaints', value: results.complained },
     { name: 'Failed', value: counts.failed },
     { name: 'Suppressed', value: counts.suppressed },
     { name: 'Unsubscribed before sending', value: counts.unsubscribed },
     { name: 'Cancelled', value: counts.cancelled },
   ]
   return (
-    <Section title="Result" description="Opens and clicks by people. Privacy proxies and scanners are left out.">
+    <Section title="Result" description="Opens and clicks by people. Automated ones are not counted.">
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
         {steps.map(({ name, value, of }) => (
           <div key={name} className={classes.step}>

@@ -57,8 +57,8 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
     ...(Object.keys(context).length > 0
       ? [
           [
-            'Values',
-            <Code key="values" className="break">
+            'Variables',
+            <Code key="variables" className="break">
               {JSON.stringify(context)}
             </Code>,
           ] as [string, ReactNode],

@@ -70,7 +70,12 @@ export function FlowsPage() {
     </Button>
   )
   return (
-    <Page title="Flows" description="A flow is an email template your app can send through the API." actions={add} wide>
+    <Page
+      title="Flows"
+      description="A flow is an email template. Send it through the API or as a broadcast."
+      actions={add}
+      wide
+    >
       <Filters>
         <SearchField label="Search flows" value={query} onChange={(value) => set('query', value)} />
         <SegmentedControl

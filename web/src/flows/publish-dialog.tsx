@@ -52,7 +52,7 @@ function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'st
     <Stack gap="md">
       {flow.version === 0 ? (
         <Text>
-          <strong>{stored.name}</strong> becomes active: API calls can send through it.
+          <strong>{stored.name}</strong> goes live. Your app and broadcasts can send it.
         </Text>
       ) : (
         <>

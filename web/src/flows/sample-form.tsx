@@ -16,11 +16,11 @@ export function SampleForm({ variables, loading, missing, sample, setSample }: P
   const known = variables.filter((variable) => !isContextVariable(variable))
   const missingKnown = known.filter(({ name }) => missing.includes(name))
   return (
-    <Paper withBorder p="md" component="section" aria-label="Sample data">
-      <Title order={2}>Sample data</Title>
+    <Paper withBorder p="md" component="section" aria-label="Variables">
+      <Title order={2}>Variables</Title>
       <Text c="dimmed" size="xs" mb="sm">
         {sent.length > 0
-          ? 'The variables your app sends in context. Enter lists and objects as JSON, for example ["a", "b"].'
+          ? 'Sample values for the preview and test emails. Your app sends the real ones in context. Enter lists and objects as JSON, for example ["a", "b"].'
           : loading
             ? 'Loading variables…'
             : 'This template has no custom variables. Write {{ name }} to add one.'}

@@ -71,9 +71,9 @@ export function TestDialog({ opened, onClose, flow, context, save }: Props) {
             error={fieldProblem(send.error, ...toPaths)}
           />
           <Text size="xs" c="dimmed">
-            Sends {isDraft ? 'your unpublished changes' : `version ${flow.version}`} with the sample data from the
-            editor. The subject starts with [Test]. Test emails don’t count in your statistics, trigger no webhooks and
-            create no contacts.
+            Sends {isDraft ? 'your unpublished changes' : `version ${flow.version}`} with the variables from the editor.
+            The subject starts with [Test]. Test emails don’t count in your statistics, trigger no webhooks and create
+            no contacts.
           </Text>
           <ErrorLine>{formProblem(send.error, toPaths)}</ErrorLine>
           {suppressed.map((email) => (

@@ -7,13 +7,13 @@ import { Empty } from '../ui/states.tsx'
 export function MessageContext({ message: { context } }: { message: MessageDetail }) {
   const isEmpty = context === null || Object.keys(context).length === 0
   return (
-    <Section title="Context" description="The variables this email was sent with.">
+    <Section title="Variables" description="The variables this email was sent with, from context in the API.">
       {isEmpty ? (
         <Empty title={context === null ? 'Not available' : 'No variables'}>
-          {context === null ? 'The contact was erased.' : 'The email was sent without context.'}
+          {context === null ? 'The contact was erased.' : 'The email was sent without variables.'}
         </Empty>
       ) : (
-        <CodeBlock code={JSON.stringify(context, null, 2)} label="context" />
+        <CodeBlock code={JSON.stringify(context, null, 2)} label="variables" />
       )}
     </Section>
   )

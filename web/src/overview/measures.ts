@@ -32,7 +32,7 @@ const automatedCount = (name: EventName) => (counts: Record<EventName, Count>) =
 const uniqueCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
 
 const bySource = (name: EventName): Part[] => [
-  { key: 'human', label: 'Human', color: blue, of: humanCount(name) },
+  { key: 'human', label: 'People', color: blue, of: humanCount(name) },
   { key: 'automated', label: 'Automated', color: slate, of: automatedCount(name) },
 ]
 
@@ -49,8 +49,9 @@ export const measures: Measure[] = [
   {
     key: 'opened',
     label: 'Opened',
-    meaning: 'Emails a person opened at least once. Scanners and privacy proxies are counted separately.',
-    bars: 'All opens, human and automated. The number above counts emails a person opened at least once.',
+    meaning:
+      'Emails a person opened at least once. Automated opens, by scanners and privacy proxies, are counted separately.',
+    bars: 'All opens, by people and automated. The number above counts emails a person opened at least once.',
     value: uniqueCount('emailOpen'),
     rated: true,
     moreIsBetter: true,
@@ -60,7 +61,7 @@ export const measures: Measure[] = [
     key: 'clicked',
     label: 'Clicked',
     meaning: 'Emails in which a person clicked at least one link.',
-    bars: 'All clicks, human and automated. The number above counts emails in which a person clicked.',
+    bars: 'All clicks, by people and automated. The number above counts emails in which a person clicked.',
     value: uniqueCount('emailClick'),
     rated: true,
     moreIsBetter: true,

@@ -211,7 +211,7 @@ function EngagementFields({ condition, set }: FieldProps) {
       />
       {isOpenOrClick && (
         <Checkbox
-          label="Include machines"
+          label="Include automated"
           checked={condition.machines}
           onChange={(event) => set({ machines: event.currentTarget.checked })}
         />

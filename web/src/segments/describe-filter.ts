@@ -26,7 +26,7 @@ export function describeFilter(filter: Filter, names: Names, nested = false): st
         ...(flow ? [`of ${names.get(flow) ?? 'a deleted flow'}`] : []),
         ...(times > 1 ? [`at least ${times} times`] : []),
         ...(days ? [`within ${pluralize(days, 'day', 'days')}`] : []),
-        ...(filter.include_machines ? ['including machines'] : []),
+        ...(filter.include_machines ? ['including automated'] : []),
       ].join(' ')
     }
     default: {

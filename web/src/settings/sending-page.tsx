@@ -129,7 +129,7 @@ function SetupProblems({ problems }: { problems: SendingStatus['problems'] }) {
   )
 }
 
-const startCommand = `SMTP_URL=smtp://user:password@relay.example.com:587 \\
+const startCommand = `SMTP_URL=smtp://user:password@smtp.example.com:587 \\
 BASE_URL=https://waxwing.example.com \\
 MAIL_FROM=hello@example.com \\
 npm start`

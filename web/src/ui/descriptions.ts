@@ -9,7 +9,7 @@ const descriptions: Record<string, string> = {
   one_click: 'Unsubscribe button of the email client',
   page: 'Unsubscribe page',
   api: 'In the app or through the API',
-  abuse: 'Reported as spam',
+  abuse: 'Marked as spam by the recipient',
   fraud: 'Reported as fraud',
   virus: 'Reported as a virus',
   other: 'Reported for another reason',

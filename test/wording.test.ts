@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Words that have been replaced, and the name that is used instead in every text for users. */
+const replaced: [RegExp, string][] = [
+  [/\bnot bounced\b/i, 'Delivered'],
+  [/^reported as spam$/i, 'Complaints'],
+  [/\b(include|including|by|and) machines\b|^Human\b/i, 'Automated, People'],
+  [/\bsample data\b|^(Values|Context)$/i, 'Variables'],
+  [/\brelays?\b(?!\.example)/i, 'mail server'],
+]
+
+const oldNames = (text: string) => replaced.filter(([word]) => word.test(text))
+
+const filesIn = (folder: string, name: RegExp) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => name.test(file))
+    .map((file) => join(folder, file))
+
+const isIdentifier = (text: string) => /^[a-z][\w.-]*$/.test(text)
+
+/** The string literals and the JSX texts of a source file. */
+function textsOf(source: string): string[] {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+  const found = code.matchAll(/'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`]*)`|>([^<>{}]*[a-z][^<>{}]*)</g)
+  return [...found]
+    .map(([, ...groups]) =>
+      groups
+        .find((text) => text !== undefined)!
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((text) => !isIdentifier(text))
+}
+
+const oldNamesIn = (files: string[], texts: (file: string) => string[]) =>
+  files.flatMap((file) =>
+    texts(file).flatMap((text) => oldNames(text).map(([, name]) => `${file}: “${text}” is called ${name}`)),
+  )
+
+test('the web app has one name for each measure', () => {
+  const files = filesIn('web/src', /\.tsx?$/)
+  expect(files.length).toBeGreaterThan(100)
+  expect(oldNamesIn(files, (file) => textsOf(readFileSync(file, 'utf8')))).toEqual([])
+})
+
+test('the guides have one name for each measure', () => {
+  const proseOf = (file: string) =>
+    readFileSync(file, 'utf8')
+      .replace(/```[\s\S]*?```/g, '')
+      .replace(/`[^`\n]*`/g, '')
+      .split('\n')
+  expect(oldNamesIn(filesIn('docs/guides', /\.md$/), proseOf)).toEqual([])
+})
+
+test('the API reference has one name for each measure', () => {
+  const described: string[] = []
+  JSON.parse(readFileSync('docs/openapi.json', 'utf8'), (key, value) => {
+    if ((key === 'description' || key === 'summary') && typeof value === 'string') described.push(value)
+    return value
+  })
+  expect(described.length).toBeGreaterThan(500)
+  expect(oldNamesIn(['docs/openapi.json'], () => described.map((text) => text.replace(/`[^`]*`/g, '')))).toEqual([])
+})
