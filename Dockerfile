@@ -61,11 +61,13 @@ COPY --from=build /app/src/db/migrations ./src/db/migrations
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/docs ./docs
 COPY --from=build /app/deploy/docker/healthcheck.mjs ./deploy/docker/healthcheck.mjs
-# Every role serves /health, /ready and /metrics on the same port.
+# Every role serves /health and /ready on the same port, and /metrics on 9464, which is not meant to be published.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     WORK_PORT=3000 \
+    METRICS_PORT=9464 \
+    METRICS_HOST=0.0.0.0 \
     DATA_DIR=/data
 USER 10001:10001
 VOLUME /data

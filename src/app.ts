@@ -1,5 +1,6 @@
 import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
+import { measureLastBackup } from './backup/last-backup.ts'
 import { broadcastJob, broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { bulkActionWorker } from './contacts/bulk-action.job.ts'
@@ -9,6 +10,7 @@ import { undoWorker } from './contacts/undo.job.ts'
 import { forgetExpiredChanges } from './contacts/undo.ts'
 import type { Replica } from './db/replica.ts'
 import { maintainPartitions } from './events/partitions.ts'
+import { registerMetrics } from './http/metrics.ts'
 import { measureRequests } from './http/request-times.ts'
 import { createServer, type Server } from './http/server.ts'
 import { trimInbox } from './inbox/inbox.ts'
@@ -35,6 +37,7 @@ import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { within } from './runtime/within.ts'
+import { measurePause } from './sending-status/sending-pause.ts'
 import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import type { OrganizationId } from './values/ids.ts'
@@ -85,7 +88,11 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
   if (parts.replica) noteWrites(server, parts.replica)
   await (roles.includes('serve') ? registerRoutes(server, parts, roles) : registerOperatorRoutes(server, parts, roles))
   await server.ready()
+  if (roles.includes('work')) measurePause(parts.pause, parts.metrics)
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
+  measureLastBackup(parts.metrics, parts.db)
+  const { METRICS_PORT: metricsPort, METRICS_HOST: metricsHost } = config
+  const metricsServer = metricsPort === undefined ? undefined : createMetricsServer(parts)
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
   let stopMonitor = () => {}
@@ -106,7 +113,7 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
     if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
   }
   const stopServing = async () => {
-    await Promise.all([server.close(), bounces?.close()])
+    await Promise.all([server.close(), metricsServer?.close(), bounces?.close()])
     parts.keys.stop()
     await parts.replica?.stop()
     await replaying.stop()
@@ -135,6 +142,7 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
       }
       const port = roles.includes('serve') ? config.PORT : config.WORK_PORT
       if (port !== undefined) await server.listen({ port, host: config.HOST })
+      if (metricsPort !== undefined) await metricsServer?.listen({ port: metricsPort, host: metricsHost })
       if (roles.includes('work')) await startWorking()
     },
     stop: async () => {
@@ -147,6 +155,12 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
       stopMonitor()
     },
   }
+}
+
+function createMetricsServer({ config, log, metricsText }: Parts): Server {
+  const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: false })
+  registerMetrics(server, { text: metricsText, token: config.METRICS_TOKEN, isAllowed: () => true })
+  return server
 }
 
 /** After a request that may have written, its organization reads from the primary until the replica has caught up. */

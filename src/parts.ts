@@ -17,7 +17,7 @@ import { Replica } from './db/replica.ts'
 import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
-import { createMetrics } from './http/metrics.ts'
+import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { dkimOf } from './mail/dkim.ts'
 import { countOutcomes, reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
@@ -105,6 +105,7 @@ export function createParts(options: PartsOptions) {
     hints,
     templates,
     metrics,
+    metricsText: metricsTextOf(metrics),
     tasks,
     runner,
     keys: new KeyCache(db, log),

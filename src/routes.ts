@@ -29,9 +29,9 @@ import { registerGuides } from './guides/guides.routes.ts'
 import { limitByAddress } from './http/address-limit.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
-import { registerMetrics } from './http/metrics.ts'
+import { isLocalUse, registerMetrics } from './http/metrics.ts'
 import { linkNextPage } from './http/paging.ts'
-import { findProblems, findWarnings, measureDisk } from './http/readiness.ts'
+import { findProblems, findWarnings, measureReadiness } from './http/readiness.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import type { Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
@@ -68,14 +68,22 @@ const signInBytesMax = 16 * 1024
 /** The operational routes of every process. */
 export async function registerOperatorRoutes(
   server: Server,
-  { config, db, metrics }: Parts,
+  { config, db, metrics, metricsText, pause }: Parts,
   roles: readonly Role[],
 ): Promise<void> {
-  const directories = writtenDirectories(config, roles)
-  measureDisk(metrics, directories)
-  registerMetrics(server, metrics)
-  const readiness = { db, directories, freeMibMin: config.DISK_FREE_MIN_MB }
-  await add(server, healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: () => findWarnings(db) }))
+  const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: config.DISK_FREE_MIN_MB }
+  measureReadiness(metrics, readiness)
+  registerMetrics(server, {
+    text: metricsText,
+    token: config.METRICS_TOKEN,
+    // WORK_PORT is only for operators.
+    isAllowed: roles.includes('serve') ? isLocalUse(config.BASE_URL) : () => true,
+  })
+  const findAllWarnings = async () => [
+    ...(await findWarnings(db)),
+    ...((await pause.find()) ? ['Sending is paused.'] : []),
+  ]
+  await add(server, healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: findAllWarnings }))
 }
 
 /** The embedded database may be on another disk than DATA_DIR, to which it is linked then. */

@@ -71,6 +71,15 @@ test('alerts and the dashboard are valid PromQL, and use only metrics and labels
   for (const path of ['/t/', '/public/', '/ready']) expect(routes).toContain(path)
 })
 
+test('an outage of the database and a pause of sending have alerts of their own', () => {
+  const expressionOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr
+  expect(expressionOf('WaxwingNotReady')).toBe('waxwing_ready == 0')
+  expect(expressionOf('WaxwingSendingPaused')).toBe('max(waxwing_sending_paused) == 1')
+  for (const late of ['WaxwingEmailsLate', 'WaxwingWebhooksLate'])
+    expect(expressionOf(late)).toContain('unless max(waxwing_sending_paused) == 1')
+  expect(expressionOf('WaxwingBackupOld')).toContain('waxwing_last_backup_timestamp_seconds')
+})
+
 test('every metric of the service is documented, and every documented metric exists', async () => {
   const { names } = await readExported()
   const own = names.filter((name) => name.startsWith('waxwing_'))

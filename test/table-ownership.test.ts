@@ -13,6 +13,7 @@ const owners: Record<string, string> = {
   password_resets: 'accounts',
   sessions: 'accounts',
   users: 'accounts',
+  last_backup: 'backup',
   bulk_action_contacts: 'contacts',
   bulk_actions: 'contacts',
   broadcast_counts: 'broadcasts',

@@ -22,10 +22,14 @@ test('the embedded database is backed up beside the service and restored into an
   const { token } = JSON.parse(created.stdout)
   {
     const settings = { DATA_DIR: old.path, PORT: String(await freePort()), LOG_LEVEL: 'error' }
+    const startedAt = Date.now()
     await using service = startCommand(['start'], settings, { cwd: old.path })
     await service.says('is ready.')
     const made = await run(['backup', file], old.path)
     expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('is not encrypted') })
+    const metrics = await (await fetch(`http://127.0.0.1:${settings.PORT}/metrics`)).text()
+    const [, seconds] = /^waxwing_last_backup_timestamp_seconds (.+)$/m.exec(metrics)!
+    expect(Number(seconds) * 1000).toBeGreaterThan(startedAt)
     expect(await run(['backup', file], old.path)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('already exists'),

@@ -1,4 +1,5 @@
 import { backUp } from '../backup/backup.ts'
+import { recordBackup } from '../backup/last-backup.ts'
 import { reportProgress } from '../backup/progress.ts'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
@@ -32,6 +33,7 @@ export async function backUpDatabase(flags: Flags, files: string[]): Promise<num
       passphrase,
       progress: reportProgress('Backing up', note),
     })
+    await recordBackup(database.db)
     if (passphrase === undefined)
       note('The backup is not encrypted and contains APP_SECRET. Keep it where only you can read it.')
     process.stdout.write(`${JSON.stringify({ file, bytes, sha256, encrypted: !!passphrase, tables, rows })}\n`)

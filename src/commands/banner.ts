@@ -27,7 +27,8 @@ export async function banner({
   const pause = await findPause(database.db)
   const lines = [
     `Waxwing ${version} is ready.`,
-    ...(roles.includes('serve') ? await webLines(config, database) : metricsLines(config)),
+    ...(roles.includes('serve') ? await webLines(config, database) : []),
+    ...metricsLines(config, roles),
     ...(demoAccount ? demoLines(demoAccount) : []),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
@@ -56,5 +57,9 @@ const demoLines = ({ email, password }: DemoAccount): string[] => [
   '             Delete its data with `waxwing demo remove`.',
 ]
 
-const metricsLines = ({ HOST: host, WORK_PORT: port }: Config): string[] =>
-  port === undefined ? [] : [`  Metrics    http://${host}:${port}/metrics`]
+function metricsLines(config: Config, roles: readonly Role[]): string[] {
+  const workPort = roles.includes('serve') ? undefined : config.WORK_PORT
+  const line = (host: string, port: number) => [`  Metrics    http://${host}:${port}/metrics`]
+  if (config.METRICS_PORT !== undefined) return line(config.METRICS_HOST, config.METRICS_PORT)
+  return workPort === undefined ? [] : line(config.HOST, workPort)
+}

@@ -106,8 +106,14 @@ function listenFault(
   ownPort: SettingName,
 ): SetupFault | undefined {
   const host = address ?? hostname
-  const isBounce = port === undefined ? host !== config.HOST : port === config.BOUNCE_SMTP_PORT
-  const [portName, hostName] = isBounce ? ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'] : [ownPort, 'HOST']
+  const listeners: [SettingName, SettingName][] = [
+    [ownPort, 'HOST'],
+    ['METRICS_PORT', 'METRICS_HOST'],
+    ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'],
+  ]
+  const [portName, hostName] =
+    listeners.find((names) => (port === undefined ? config[names[1]] === host : config[names[0]] === port)) ??
+    listeners[0]!
   switch (code) {
     case 'EADDRINUSE':
       return new SetupFault(

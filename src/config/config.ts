@@ -45,6 +45,16 @@ export const settings = {
     'Port on which `waxwing work` serves /health, /ready and /metrics. Disabled if unset.',
     wholeNumber(0, 65_535),
   ),
+  METRICS_PORT: optional(
+    'Port of its own for /metrics, for scrapers. Disabled if unset; do not publish it.',
+    wholeNumber(0, 65_535),
+  ),
+  METRICS_HOST: setting('127.0.0.1', 'Address METRICS_PORT listens on.', text),
+  METRICS_TOKEN: optional(
+    'Bearer token that /metrics requires on every port. If unset, PORT serves /metrics only on localhost while BASE_URL is localhost.',
+    secret,
+    { secret: true },
+  ),
   BASE_URL: optional('Public URL used in links. http://localhost:PORT if unset.', baseUrl),
   TRUST_PROXY: setting(
     'false',

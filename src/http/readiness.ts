@@ -16,24 +16,41 @@ export type ReadinessOptions = {
   freeMibMin: number
 }
 
+type CheckResult = { check: 'database' | 'writable' | 'migrated' | 'disk'; problem?: string | undefined }
+
 /** Returns the reasons why this process cannot do its work; none if it is ready. */
-export async function findProblems({ db, directories, freeMibMin }: ReadinessOptions): Promise<string[]> {
-  const checks = [
-    findDatabaseProblem(db),
-    ...(freeMibMin > 0 ? directories.map((directory) => findDiskProblem(directory, freeMibMin)) : []),
-  ]
-  const problems = (await Promise.all(checks)).filter((problem) => problem !== undefined)
+export async function findProblems(options: ReadinessOptions): Promise<string[]> {
+  const problems = (await checkReadiness(options)).flatMap(({ problem }) => problem ?? [])
   return [...new Set(problems)]
 }
 
-async function findDatabaseProblem(db: Db): Promise<string | undefined> {
-  const check = async () => {
+/** Leaves out what cannot be checked because an earlier check failed. */
+async function checkReadiness({ db, directories, freeMibMin }: ReadinessOptions): Promise<CheckResult[]> {
+  const checkDisks = freeMibMin > 0 ? directories.map((directory) => checkDisk(directory, freeMibMin)) : []
+  const [ofDatabase, ...ofDisks] = await Promise.all([checkDatabase(db), ...checkDisks])
+  return [...ofDatabase, ...ofDisks]
+}
+
+async function checkDatabase(db: Db): Promise<CheckResult[]> {
+  const check = async (): Promise<CheckResult[]> => {
     // First, because a standby may also be behind with the migrations.
-    if (!(await isWritable(db))) return 'The database is read-only.'
-    return (await isMigrated(db)) ? 'ready' : 'The database is not migrated yet.'
+    if (!(await isWritable(db))) return [{ check: 'writable', problem: 'The database is read-only.' }]
+    const problem = (await isMigrated(db)) ? undefined : 'The database is not migrated yet.'
+    return [{ check: 'writable' }, { check: 'migrated', problem }]
   }
-  const state = await within(answerWithinMs, check()).catch(() => undefined)
-  return state === 'ready' ? undefined : (state ?? 'The database does not respond.')
+  const results = await within(answerWithinMs, check()).catch(() => undefined)
+  if (!results) return [{ check: 'database', problem: 'The database does not respond.' }]
+  return [{ check: 'database' }, ...results]
+}
+
+async function checkDisk(directory: string, freeMibMin: number): Promise<CheckResult> {
+  const free = await within(answerWithinMs, findFreeBytes(directory)).catch(() => undefined)
+  if (free === undefined) return { check: 'disk', problem: 'The disk of DATA_DIR does not respond.' }
+  if (free >= freeMibMin * MiB) return { check: 'disk' }
+  return {
+    check: 'disk',
+    problem: `The disk of DATA_DIR is full: ${Math.floor(free / MiB)} MiB are free, and DISK_FREE_MIN_MB requires ${freeMibMin}.`,
+  }
 }
 
 /**
@@ -47,23 +64,35 @@ export async function findWarnings(db: Db): Promise<string[]> {
   return nodes.flatMap(({ name, isUp }) => (isUp ? [] : [`The database node ${name} is down.`]))
 }
 
-async function findDiskProblem(directory: string, freeMibMin: number): Promise<string | undefined> {
-  const free = await within(answerWithinMs, findFreeBytes(directory)).catch(() => undefined)
-  if (free === undefined) return 'The disk of DATA_DIR does not respond.'
-  if (free >= freeMibMin * MiB) return undefined
-  return `The disk of DATA_DIR is full: ${Math.floor(free / MiB)} MiB are free, and DISK_FREE_MIN_MB requires ${freeMibMin}.`
+/** Registers a gauge with the result of each check, and one of the space left for the spool and the embedded database. */
+export function measureReadiness(registry: Registry, options: ReadinessOptions): void {
+  new Gauge({
+    name: 'waxwing_ready',
+    help: '1 for each check of GET /ready that succeeds, 0 for one that fails.',
+    labelNames: ['check'],
+    registers: [registry],
+    async collect() {
+      const results = await checkReadiness(options)
+      this.reset()
+      for (const { check, problem } of results.toSorted(failedLast)) this.set({ check }, problem ? 0 : 1)
+    },
+  })
+  if (options.directories.length > 0) measureDisk(registry, options.directories)
 }
 
-/** Registers a gauge of the space left for the spool and the embedded database. */
-export function measureDisk(registry: Registry, directories: readonly string[]): void {
-  if (directories.length === 0) return
+/** The check of the disk has a result for each directory. */
+const failedLast = (a: CheckResult, b: CheckResult) => Number(!!a.problem) - Number(!!b.problem)
+
+function measureDisk(registry: Registry, directories: readonly string[]): void {
   new Gauge({
     name: 'waxwing_disk_free_bytes',
     help: 'Free space for the spool and the embedded database.',
     registers: [registry],
     async collect() {
       const free = await within(answerWithinMs, Promise.all(directories.map(findFreeBytes))).catch(() => undefined)
-      this.set(free ? Math.min(...free) : Number.NaN)
+      // Without a value instead of NaN, which no alert compares as intended.
+      if (free) this.set(Math.min(...free))
+      else this.remove()
     },
   })
 }

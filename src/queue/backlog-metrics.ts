@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import { kept } from '../runtime/kept.ts'
 import { within } from '../runtime/within.ts'
 import { type Backlog, findBacklog } from './backlog.sql.ts'
 import type { JobKind } from './queue.ts'
@@ -16,7 +17,7 @@ type Names = { queued: string; postponed?: string; lag: string; what: string }
 
 /** Registers gauges of the pending jobs of one kind. They cover all processes: every process reports the same. */
 export function measureBacklog(registry: Registry, db: Db, kind: JobKind, names: Names): void {
-  const read = kept(() => findBacklog(db, kind, { countMax, lanesMax }))
+  const read = kept(keptMs, () => findBacklog(db, kind, { countMax, lanesMax }))
   const gauge = (name: string, help: string, pick: (backlog: Backlog) => number) =>
     new Gauge({
       name,
@@ -24,7 +25,9 @@ export function measureBacklog(registry: Registry, db: Db, kind: JobKind, names:
       registers: [registry],
       async collect() {
         const backlog = await within(answerWithinMs, read()).catch(() => undefined)
-        this.set(backlog ? pick(backlog) : Number.NaN)
+        // Without a value instead of NaN, which no alert compares as intended.
+        if (backlog) this.set(pick(backlog))
+        else this.remove()
       },
     })
   const { what } = names
@@ -36,25 +39,4 @@ export function measureBacklog(registry: Registry, db: Db, kind: JobKind, names:
     `How long the oldest of the due ${what.toLowerCase()} has been pending.`,
     ({ lagSeconds }) => lagSeconds,
   )
-}
-
-/** Returns a function that calls `read` at most once at a time and keeps its result for `keptMs`. */
-function kept<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let current: Promise<Value> | undefined
-  let expiresAt = 0
-  return () => {
-    if (current && performance.now() < expiresAt) return current
-    const reading = read()
-    current = reading
-    expiresAt = Number.POSITIVE_INFINITY
-    reading.then(
-      () => {
-        expiresAt = performance.now() + keptMs
-      },
-      () => {
-        current = undefined
-      },
-    )
-    return reading
-  }
 }

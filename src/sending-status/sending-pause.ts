@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from 'prom-client'
 import type { Db, Reader, Writer } from '../db/db.ts'
 import {
   deleteSendingPause,
@@ -32,8 +33,25 @@ export class SendingPause {
     return this.#current !== undefined
   }
 
+  /** Asks the database. */
+  find(): Promise<Pause | undefined> {
+    return findSendingPause(this.#db)
+  }
+
   /** Must be called before the first worker starts, and regularly afterwards. */
   async refresh(): Promise<void> {
-    this.#current = await findSendingPause(this.#db)
+    this.#current = await this.find()
   }
+}
+
+/** For processes that send: others do not look for a pause. */
+export function measurePause(pause: SendingPause, registry: Registry): void {
+  new Gauge({
+    name: 'waxwing_sending_paused',
+    help: '1 while sending is paused by `waxwing pause-sending` or a restored backup, otherwise 0.',
+    registers: [registry],
+    collect() {
+      this.set(pause.isPaused ? 1 : 0)
+    },
+  })
 }

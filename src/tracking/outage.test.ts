@@ -126,7 +126,10 @@ test('metrics work and readiness fails while the database is unresponsive', asyn
   await using app = await startBehindProxy()
   app.proxy.hang()
   const [metrics, ready] = await Promise.all([app.get('/metrics'), app.get('/ready')])
-  expect(metrics.text).toContain('waxwing_webhook_lag_seconds Nan')
+  expect(metrics.text).toContain('waxwing_ready{check="database"} 0')
+  expect(metrics.text).toContain('waxwing_ready{check="disk"} 1')
+  // A comparison with NaN is never true, so that alerts would not fire.
+  expect(metrics.text).not.toMatch(/ nan$/im)
   expect(metrics.text).toContain('process_resident_memory_bytes')
   expect(ready.status).toBe(503)
 })

@@ -13,6 +13,7 @@ export const globalTables = [
   'events_kept',
   'secret_mark',
   'sending_pause',
+  'last_backup',
   'provider_signatures',
   'password_reset_requests',
 ]
