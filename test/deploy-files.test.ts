@@ -17,7 +17,15 @@ function checkEnvironment(environment: Environment): void {
 type Compose = {
   services: Record<
     string,
-    { environment: Record<string, string>; command?: string[]; volumes?: string[]; build?: { context: string } }
+    {
+      image: string
+      environment: Record<string, string>
+      env_file?: string
+      command?: string[]
+      ports?: string[]
+      volumes?: string[]
+      build?: { context: string }
+    }
   >
   volumes: Record<string, unknown>
 }
@@ -46,10 +54,46 @@ test('the compose file starts the service with valid settings, and requires both
     expect(command).toEqual([role])
   }
   expect(existsSync(join('deploy/compose', compose.services.serve!.build!.context, 'Dockerfile'))).toBe(true)
-  const named = Object.values(compose.services).flatMap(({ volumes = [] }) =>
+  const mounted = Object.values(compose.services).flatMap(({ volumes = [] }) =>
     volumes.map((each) => each.split(':')[0]!),
   )
+  const named = mounted.filter((name) => !name.startsWith('./'))
   expect(Object.keys(compose.volumes).sort()).toEqual(named.sort())
+})
+
+/** Settings that name a file. */
+const fileSettings = Object.keys(settings).filter((name) => name.endsWith('_FILE'))
+/** They depend on the containers, so the compose file and the chart set them. */
+const fixedSettings = ['HOST', 'PORT', 'WORK_PORT', 'METRICS_HOST', 'METRICS_PORT', 'DATA_DIR', 'BOUNCE_SMTP_HOST']
+
+test('every setting and file can be passed to the services of the compose file', () => {
+  const file = readFileSync('deploy/compose/compose.yaml', 'utf8')
+  const secrets = { APP_SECRET: 'x'.repeat(32), POSTGRES_PASSWORD: 'password' }
+  const compose = parse(substitute(file, secrets), { merge: true }) as Compose
+  const own = { MAIL_FROM: 'own@example.com', BASE_URL: 'https://own.example.com', SMTP_URL: 'smtp://own.example.com' }
+  const substituted = parse(substitute(file, { ...secrets, ...own }), { merge: true }) as Compose
+  for (const role of ['serve', 'work']) {
+    const { env_file: passed, environment, volumes } = compose.services[role]!
+    expect(passed).toBe('.env')
+    const notFromFile = Object.keys(environment).filter((name) => !(name in own) && !(name in secrets))
+    expect(notFromFile.sort()).toEqual([...fixedSettings, 'DATABASE_URL'].sort())
+    expect(substituted.services[role]!.environment).toMatchObject(own)
+    expect(volumes).toContain('./files:/files:ro')
+  }
+  const example = readFileSync('deploy/compose/example.env', 'utf8')
+  for (const [, name, path] of example.matchAll(/^# (\w+_FILE)=(.*)$/gm)) {
+    expect(fileSettings).toContain(name)
+    expect(path).toMatch(/^\/files\//)
+  }
+})
+
+test('the compose file publishes ports on this machine only, and names the versions of its images', () => {
+  const file = readFileSync('deploy/compose/compose.yaml', 'utf8')
+  const compose = parse(substitute(file, { APP_SECRET: 'x', POSTGRES_PASSWORD: 'x' }), { merge: true }) as Compose
+  const ports = Object.values(compose.services).flatMap(({ ports = [] }) => ports)
+  expect(ports).toEqual(['127.0.0.1:3000:3000', '127.0.0.1:8025:8025'])
+  const images = Object.values(compose.services).map(({ image }) => image)
+  for (const image of images.filter((each) => each !== 'waxwing')) expect(image).toMatch(/:v?\d+\.\d+/)
 })
 
 test('the systemd unit starts the service as its own user, with one writable directory', () => {
@@ -78,7 +122,7 @@ const templates = readdirSync(`${chartFolder}/templates`).map((name) =>
 
 /** Maps that templates pass on as a whole. */
 const passedOn =
-  /^(settings|secretSettings|(serve|work)\.(resources|nodeSelector|tolerations|affinity)|.*(annotations|labels)|imagePullSecrets)$/
+  /^(settings|secretSettings|(serve|work)\.(resources|nodeSelector|tolerations|affinity)|.*(annotations|Annotations|labels)|imagePullSecrets)$/
 
 function leavesOf(value: unknown, path = ''): string[] {
   if (path && passedOn.test(path)) return [path]
@@ -90,20 +134,70 @@ test('the chart uses exactly the values that it documents, with valid settings',
   const values = readValues()
   const used = new Set(templates.flatMap((text) => [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path]) => path!)))
   const valueAt = (path: string) => path.split('.').reduce((value, name) => value?.[name], values)
-  expect([...used].filter((path) => valueAt(path) === undefined)).toEqual([])
+  const isSetting = (path: string) => path.startsWith('settings.') && path.slice('settings.'.length) in settings
+  expect([...used].filter((path) => valueAt(path) === undefined && !isSetting(path))).toEqual([])
   expect(leavesOf(values).filter((path) => !used.has(path))).toEqual([])
   const secrets = { ...values.secretSettings, DATABASE_URL: 'postgres://u:p@db/waxwing', APP_SECRET: 'x'.repeat(32) }
-  checkEnvironment({ ...values.settings, ...secrets })
+  const texts = Object.entries({ ...values.settings, ...secrets }).map(([name, value]) => [name, String(value)])
+  checkEnvironment(Object.fromEntries(texts))
 })
 
-test('the schema of the chart accepts its values, and rejects misspelt ones and settings that are not text', () => {
-  const isValid = new Ajv({ allowUnionTypes: true }).compile(
-    JSON.parse(readFileSync(`${chartFolder}/values.schema.json`, 'utf8')),
-  )
-  const isAccepted = (change: object) => isValid({ ...readValues(), ...change })
+const isValidForChart = new Ajv({ allowUnionTypes: true }).compile(
+  JSON.parse(readFileSync(`${chartFolder}/values.schema.json`, 'utf8')),
+)
+const isAccepted = (change: object) => isValidForChart({ ...readValues(), ...change })
+
+test('every setting can be passed through the chart, also as a number, and files and the bounce port', () => {
+  for (const name of Object.keys(settings))
+    for (const value of ['text', 20, true]) {
+      expect(isAccepted({ settings: { [name]: value } })).toBe(true)
+      expect(isAccepted({ secretSettings: { [name]: value } })).toBe(true)
+    }
+  const [helpers, serve, work, services] = [
+    '_helpers.tpl',
+    'serve-deployment.yaml',
+    'work-deployment.yaml',
+    'service.yaml',
+  ].map((name) => readFileSync(`${chartFolder}/templates/${name}`, 'utf8')) as [string, string, string, string]
+  const fixed = [...helpers.matchAll(/^ {2}- name: ([A-Z_]+)$/gm)].map(([, name]) => name!)
+  expect(fixed.sort()).toEqual([...fixedSettings, 'BOUNCE_DOMAIN', 'BOUNCE_SMTP_PORT'].sort())
+  for (const deployment of [serve, work])
+    for (const part of ['environment', 'volumeMounts', 'fileVolumes'])
+      expect(deployment).toContain(`include "waxwing.${part}" .`)
+  expect(helpers).toContain('mountPath: /files')
+  expect(serve).toMatch(/name: bounces\n +containerPort: 2525/)
+  expect(services).toContain('targetPort: bounces')
+  const extra = { extraEnv: [{ name: 'SMTP_URL', valueFrom: {} }], extraVolumes: [{ name: 'ca' }], filesSecret: 'keys' }
+  expect(isAccepted({ ...extra, extraVolumeMounts: [{ name: 'ca', mountPath: '/ca' }] })).toBe(true)
+})
+
+test('no example publishes the port of the metrics', () => {
+  const services = readFileSync(`${chartFolder}/templates/service.yaml`, 'utf8').split('\n---\n')
+  const exposed = services.filter((text) => text.includes('targetPort: metrics'))
+  expect(exposed).toHaveLength(1)
+  expect(exposed[0]).toContain('clusterIP: None')
+  const ingress = readFileSync(`${chartFolder}/templates/ingress.yaml`, 'utf8')
+  expect([...ingress.matchAll(/port:\s+name: (\w+)/g)].map(([, name]) => name)).toEqual(['http'])
+  expect(readFileSync(`${chartFolder}/templates/servicemonitor.yaml`, 'utf8')).toContain('- port: metrics')
+
+  const dockerfile = readFileSync('Dockerfile', 'utf8')
+  const [, port] = /METRICS_PORT=(\d+)/.exec(dockerfile)!
+  expect(dockerfile).not.toMatch(new RegExp(`EXPOSE .*${port}`))
+  const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'))
+  for (const target of prometheus.scrape_configs[0].static_configs[0].targets) expect(target).toMatch(`:${port}`)
+  // Behind these proxies BASE_URL is public, so PORT does not serve the metrics.
+  for (const name of ['self-hosting', 'deploying', 'operating', 'scaling']) {
+    const guide = readFileSync(`docs/guides/${name}.md`, 'utf8')
+    const targets = [...guide.matchAll(/(?:reverse_proxy|proxy_pass|-p) (?:http:\/\/)?([\d.:]+)/g)].map(([, at]) => at!)
+    for (const target of targets) expect(target).not.toContain(port)
+  }
+})
+
+test('the schema of the chart accepts its values, and rejects misspelt ones and settings that are lists', () => {
   expect(isAccepted({})).toBe(true)
   expect(isAccepted({ exisitingSecret: 'waxwing' })).toBe(false)
-  expect(isAccepted({ settings: { TRUST_PROXY: true } })).toBe(false)
+  expect(isAccepted({ settings: { TRUST_PROXY: ['true'] } })).toBe(false)
+  expect(isAccepted({ settings: { trustProxy: true } })).toBe(false)
   expect(isAccepted({ work: { ...readValues().work, replica: 3 } })).toBe(false)
 })
 
@@ -111,7 +205,9 @@ test('the deployment guide names only files, settings and commands that exist', 
   const guide = readFileSync('docs/guides/deploying.md', 'utf8')
   const paths = [...guide.matchAll(/\bdeploy\/[\w./-]*\w/g)].map(([path]) => path)
   expect(paths.length).toBeGreaterThan(8)
-  expect(paths.filter((path) => !path.endsWith('/.env') && !existsSync(path))).toEqual([])
+  // Created by the operator.
+  const ownPaths = ['deploy/compose/.env', 'deploy/compose/files']
+  expect(paths.filter((path) => !ownPaths.includes(path) && !existsSync(path))).toEqual([])
   const names = [...guide.matchAll(/\b([A-Z]+_[A-Z_]+)\b/g)].map(([, name]) => name!)
   const others = ['POSTGRES_PASSWORD', 'CAP_NET_BIND_SERVICE']
   expect(names.filter((name) => !(name in settings) && !others.includes(name))).toEqual([])

@@ -60,10 +60,64 @@ livenessProbe:
   failureThreshold: 6
 {{- end }}
 
+{{- /* Helm reads numbers in files as floating point, which would be written as 1e+06. */ -}}
+{{- define "waxwing.settingText" -}}
+{{ if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{- /* These settings depend on the chart, so they take precedence over those in envFrom. */ -}}
 {{- define "waxwing.environment" -}}
+env:
+  - name: HOST
+    value: "0.0.0.0"
+  - name: PORT
+    value: "3000"
+  - name: WORK_PORT
+    value: "3000"
+  - name: METRICS_HOST
+    value: "0.0.0.0"
+  - name: METRICS_PORT
+    value: "9464"
+  - name: DATA_DIR
+    value: /data
+  {{- if .Values.bounces.enabled }}
+  - name: BOUNCE_DOMAIN
+    value: {{ required "bounces.enabled requires settings.BOUNCE_DOMAIN" .Values.settings.BOUNCE_DOMAIN | quote }}
+  - name: BOUNCE_SMTP_HOST
+    value: "0.0.0.0"
+  - name: BOUNCE_SMTP_PORT
+    value: "2525"
+  {{- end }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 envFrom:
   - configMapRef:
       name: {{ include "waxwing.name" . }}
   - secretRef:
       name: {{ include "waxwing.secretName" . }}
+{{- end }}
+
+{{- define "waxwing.volumeMounts" -}}
+- name: data
+  mountPath: /data
+{{- if .Values.filesSecret }}
+- name: files
+  mountPath: /files
+  readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "waxwing.fileVolumes" -}}
+{{- if .Values.filesSecret }}
+- name: files
+  secret:
+    secretName: {{ .Values.filesSecret }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
