@@ -77,6 +77,7 @@ export type App = {
 export async function createApp({ roles, ...options }: AppOptions): Promise<App> {
   const { config, log } = options
   const parts = createParts(options)
+  const { failures } = parts
   const server = createServer({
     log,
     baseUrl: config.BASE_URL,
@@ -97,7 +98,7 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
   const loops = createLoops(parts)
   let stopMonitor = () => {}
   let bounces: BounceListener | undefined
-  const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
+  const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), failures })
 
   let stopping = false
   const startWorking = async () => {
@@ -173,7 +174,8 @@ function noteWrites(server: Server, replica: Replica): void {
 
 /** All workers of the queue. */
 function createWorkers(parts: Parts) {
-  const { config, db, log, hints, relay } = parts
+  const { config, db, relay } = parts
+  const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ ...parts, spec })
   const mailParts = {
     ...parts,
     settings: parts.mail,
@@ -192,20 +194,15 @@ function createWorkers(parts: Parts) {
     metrics: parts.deliveryMetrics,
     laneWidthMax: config.WEBHOOK_CONCURRENCY,
   })
-  const sender = new Worker({ db, log, hints, spec: unlessPaused(parts, sending) })
-  const deliverer = new Worker({ db, log, hints, spec: unlessPaused(parts, delivering) })
+  const sender = worker(unlessPaused(parts, sending))
+  const deliverer = worker(unlessPaused(parts, delivering))
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
-  const importer = new Worker({
-    db,
-    log,
-    hints,
-    spec: importWorker({ db, log, readSlice, onFinished: recordFinishedImport }),
-  })
-  const bulkActions = new Worker({ db, log, hints, spec: bulkActionWorker({ db, erase: eraseInTransaction }) })
-  const undoer = new Worker({ db, log, hints, spec: undoWorker({ db, forgetContacts }) })
+  const importer = worker(importWorker({ ...parts, readSlice, onFinished: recordFinishedImport }))
+  const bulkActions = worker(bulkActionWorker({ db, erase: eraseInTransaction }))
+  const undoer = worker(undoWorker({ db, forgetContacts }))
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  const broadcaster = new Worker({ db, log, hints, spec: broadcasting.spec })
+  const broadcaster = worker(broadcasting.spec)
   const stoppingFirst = {
     start: () => broadcaster.start(),
     get firstRun() {
@@ -231,7 +228,7 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 
 /** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
-  const { config, db, hints, log } = parts
+  const { config, db, hints, log, failures } = parts
   const health = {
     db,
     hints,
@@ -241,49 +238,64 @@ function createLoops(parts: Parts): Loop[] {
     onFailing: recordFailingWebhook,
   }
   return [
-    new Loop({ name: 'look for a pause of sending', everyMs: pauseCheckMs, run: () => parts.pause.refresh(), log }),
-    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => maintainPartitions(partitionsOf(parts)), log }),
-    new Loop({ name: 'report failing endpoints', everyMs: minuteMs, run: () => reportFailingEndpoints(health), log }),
-    new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
-    new Loop({ name: 'report relay outages', everyMs: minuteMs, run: () => reportRelayOutage(parts), log }),
-    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates(parts), log }),
+    new Loop({
+      name: 'look for a pause of sending',
+      everyMs: pauseCheckMs,
+      run: () => parts.pause.refresh(),
+      failures,
+    }),
+    new Loop({
+      name: 'keep partitions',
+      everyMs: hourMs,
+      run: () => maintainPartitions(partitionsOf(parts)),
+      failures,
+    }),
+    new Loop({
+      name: 'report failing endpoints',
+      everyMs: minuteMs,
+      run: () => reportFailingEndpoints(health),
+      failures,
+    }),
+    new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), failures }),
+    new Loop({ name: 'report relay outages', everyMs: minuteMs, run: () => reportRelayOutage(parts), failures }),
+    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates(parts), failures }),
     new Loop({
       name: 'mail notices',
       everyMs: minuteMs,
       run: async () => {
         if (!parts.pause.isPaused) await mailNotices({ ...parts, settings: parts.mail })
       },
-      log,
+      failures,
     }),
     new Loop({
       name: 'send account emails',
       everyMs: accountMailsEveryMs,
       run: () => sendAccountMails({ ...parts, settings: parts.mail }),
-      log,
+      failures,
     }),
     new Loop({
       name: 'delete expired sessions and links',
       everyMs: hourMs,
       run: () => deleteExpiredCredentials(db),
-      log,
+      failures,
     }),
-    new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), log }),
-    new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), log }),
+    new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), failures }),
+    new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), failures }),
     new Loop({
       name: 'erase deleted organizations',
       everyMs: minuteMs,
       run: () => eraseDeletedOrganizations({ db, log }),
-      log,
+      failures,
     }),
-    new Loop({ name: 'forget changes of imports', everyMs: hourMs, run: () => forgetExpiredChanges(db), log }),
-    new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), log }),
-    new Loop({ name: 'reencrypt secrets', everyMs: hourMs, run: () => resealLater(parts), log }),
-    new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
+    new Loop({ name: 'forget changes of imports', everyMs: hourMs, run: () => forgetExpiredChanges(db), failures }),
+    new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), failures }),
+    new Loop({ name: 'reencrypt secrets', everyMs: hourMs, run: () => resealLater(parts), failures }),
+    new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), failures }),
     new Loop({
       name: 'remove deliveries of deleted webhooks',
       everyMs: minuteMs,
       run: () => removeOrphanDeliveries(health),
-      log,
+      failures,
     }),
   ]
 }

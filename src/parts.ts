@@ -11,7 +11,7 @@ import type { Config } from './config/config.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
-import type { Db } from './db/db.ts'
+import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
@@ -26,6 +26,7 @@ import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
 import { measureBacklog } from './queue/backlog-metrics.ts'
 import { Hints } from './queue/hints.ts'
+import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
@@ -77,6 +78,7 @@ export type Parts = ReturnType<typeof createParts>
 export function createParts(options: PartsOptions) {
   const { config, secrets, db, replica: replicaDb, log, nameServers } = options
   const hints = new Hints(db)
+  const failures = new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) })
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
     webhookConcurrency: config.WEBHOOK_CONCURRENCY,
@@ -86,7 +88,7 @@ export function createParts(options: PartsOptions) {
   const urgentWork = new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld))
   const templates = new TemplateCache(db)
   measurePool(db, metrics)
-  const replica = replicaDb && createReplica({ config, db, replicaDb, log, metrics })
+  const replica = replicaDb && createReplica({ config, db, replicaDb, log, failures, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
   const tasks = createTaskPool({
     processes: config.TASK_PROCESSES,
@@ -102,13 +104,14 @@ export function createParts(options: PartsOptions) {
     config,
     db,
     log,
+    failures,
     hints,
     templates,
     metrics,
     metricsText: metricsTextOf(metrics),
     tasks,
     runner,
-    keys: new KeyCache(db, log),
+    keys: new KeyCache(db, failures),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     accountMails: createMailQueue(new SecretBox(secrets, 'account email')),
@@ -148,11 +151,11 @@ export function createParts(options: PartsOptions) {
   }
 }
 
-type ReplicaParts = { config: Config; db: Db; replicaDb: Db; log: Log; metrics: Registry }
+type ReplicaParts = { config: Config; db: Db; replicaDb: Db; log: Log; failures: FailureLog; metrics: Registry }
 
-function createReplica({ config, db, replicaDb, log, metrics }: ReplicaParts): Replica {
+function createReplica({ config, db, replicaDb, log, failures, metrics }: ReplicaParts): Replica {
   const lagMaxMs = config.DATABASE_REPLICA_LAG_SECONDS * 1_000
-  const replica = new Replica({ primary: db, replica: replicaDb, lagMaxMs, log })
+  const replica = new Replica({ primary: db, replica: replicaDb, lagMaxMs, log, failures })
   measureReplica(replica, metrics)
   return replica
 }

@@ -10,6 +10,7 @@ import { Batcher } from '../src/runtime/batcher.ts'
 import { type LoopBlock, monitorEventLoop } from '../src/runtime/event-loop.ts'
 import { Loop } from '../src/runtime/loop.ts'
 import { newId } from '../src/values/ids.ts'
+import { failureLog } from './support/failure-log.ts'
 import { createTestDb } from './support/test-db.ts'
 import { until } from './support/until.ts'
 
@@ -88,6 +89,7 @@ test('logs jobs, batches and loops that block the event loop', async () => {
   const worker = new Worker<object>({
     db,
     log: monitor.log,
+    failures: failureLog(monitor.log),
     hints,
     spec: {
       kind: 'webhook.deliver',
@@ -119,7 +121,12 @@ test('logs jobs, batches and loops that block the event loop', async () => {
   await batcher.add(1)
   await monitor.reported('batch count')
 
-  const loop = new Loop({ name: 'tidy', everyMs: 60_000, run: async () => void block(), log: monitor.log })
+  const loop = new Loop({
+    name: 'tidy',
+    everyMs: 60_000,
+    run: async () => void block(),
+    failures: failureLog(monitor.log),
+  })
   loop.start()
   await monitor.reported('loop tidy')
   await loop.stop()

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import type { Db } from '../db/db.ts'
 import { parseId } from '../values/ids.ts'
@@ -17,7 +18,7 @@ test('rejects a key that is deleted while it is being looked up', async () => {
     await deleted
     return rows
   }
-  const keys = new KeyCache(Object.assign(read, app.db) as Db, pino({ level: 'silent' }))
+  const keys = new KeyCache(Object.assign(read, app.db) as Db, failureLog(pino({ level: 'silent' })))
 
   const first = keys.find(key)
   await asked
@@ -35,7 +36,7 @@ test('accepts a cached key for four seconds while the database is unavailable', 
     if (away) throw new Error('away')
     return app.db(strings, ...values)
   }
-  const keys = new KeyCache(Object.assign(read, app.db) as Db, pino({ level: 'silent' }))
+  const keys = new KeyCache(Object.assign(read, app.db) as Db, failureLog(pino({ level: 'silent' })))
   const knownAt = Date.now()
   vi.useFakeTimers({ toFake: ['Date'], now: knownAt })
   try {

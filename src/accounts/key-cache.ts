@@ -1,10 +1,11 @@
 import type { Db } from '../db/db.ts'
 import { Batcher } from '../runtime/batcher.ts'
-import type { Log } from '../runtime/log.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import type { ApiKeyId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 import { hashKey } from './api-keys.ts'
 
+const confirming = 'confirm API keys'
 const confirmEveryMs = 2_000
 /** A key that was not confirmed for this long is looked up before it is accepted. */
 const validForMs = 4_000
@@ -20,7 +21,7 @@ type Entry = { key: KnownKey; confirmedAt: number; used: boolean; touchedAt: num
  */
 export class KeyCache {
   readonly #db: Db
-  readonly #log: Log
+  readonly #failures: FailureLog
   /** Keyed by the API key instead of its hash, so that the hot path needs no hashing. Never stored or logged. */
   readonly #entries = new Map<string, Entry>()
   readonly #lookUps: Batcher<string, KnownKey | undefined>
@@ -28,9 +29,9 @@ export class KeyCache {
   #deletions = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(db: Db, log: Log) {
+  constructor(db: Db, failures: FailureLog) {
     this.#db = db
-    this.#log = log
+    this.#failures = failures
     this.#lookUps = new Batcher({
       name: 'look up keys',
       itemsMax: 500,
@@ -98,8 +99,9 @@ export class KeyCache {
         else this.#entries.delete(text)
       }
       await this.#touch(asked.map(([, entry]) => entry).filter(({ confirmedAt }) => confirmedAt === askedAt))
+      this.#failures.succeeded(confirming)
     } catch (error) {
-      this.#log.warn({ err: error }, 'Confirming API keys failed')
+      this.#failures.failed(confirming, error)
     }
   }
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { eraseInTransaction } from '../privacy/erase-contact.ts'
@@ -30,7 +31,8 @@ async function createGroup(app: TestApp, name: string): Promise<string> {
 
 function startWorker({ db }: TestApp): AsyncDisposable {
   const spec = bulkActionWorker({ db, erase: eraseInTransaction })
-  const worker = new Worker({ db, log: pino({ level: 'silent' }), hints: new Hints(db), spec })
+  const log = pino({ level: 'silent' })
+  const worker = new Worker({ db, log, failures: failureLog(log), hints: new Hints(db), spec })
   worker.start()
   return { [Symbol.asyncDispose]: () => worker.stop() }
 }

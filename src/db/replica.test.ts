@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startDatabaseProxy } from '../../test/support/database-proxy.ts'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { type ReplicaPair, startReplicaPair } from '../../test/support/replica.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -38,7 +39,13 @@ const isOnReplica = async (db: Reader) => {
 
 /** A read of an organization: true if it ran on the replica. */
 function startReads(replicaOfReads = replicaDb, replicaLagMaxMs = lagMaxMs) {
-  const replica = new Replica({ primary, replica: replicaOfReads, lagMaxMs: replicaLagMaxMs, log })
+  const replica = new Replica({
+    primary,
+    replica: replicaOfReads,
+    lagMaxMs: replicaLagMaxMs,
+    log,
+    failures: failureLog(log),
+  })
   const shares = new Shares({ perOrganization: 5, overall: 5, waitingPerOrganization: 5, waitMs: 60_000 })
   const read = createBoundedRead(primary, shares, { replica })
   replica.start()

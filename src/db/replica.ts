@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
 import { Loop } from '../runtime/loop.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -18,6 +19,7 @@ export type ReplicaOptions = {
   /** Older data is not returned. */
   lagMaxMs: number
   log: Log
+  failures: FailureLog
 }
 
 /**
@@ -36,9 +38,9 @@ export class Replica {
 
   constructor(options: ReplicaOptions) {
     this.#options = options
-    const { lagMaxMs, log } = options
+    const { lagMaxMs, failures } = options
     const everyMs = Math.min(checkEveryMsMax, lagMaxMs / checksPerLimit)
-    this.#loop = new Loop({ name: 'compare the replica', everyMs, run: () => this.#check(), log })
+    this.#loop = new Loop({ name: 'compare the replica', everyMs, run: () => this.#check(), failures })
   }
 
   start(): void {

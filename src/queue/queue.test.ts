@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
@@ -32,6 +33,7 @@ function startWorker(
   const worker = new Worker<object>({
     db,
     log,
+    failures: failureLog(log),
     hints,
     spec: {
       kind,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import type { Db } from '../db/db.ts'
+import { type Db, isConnectionFault } from '../db/db.ts'
 import { perOrganization } from '../db/per-organization.ts'
 import { enterSection } from '../runtime/event-loop.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { within } from '../runtime/within.ts'
@@ -78,10 +79,13 @@ const dispatchMsMax = 1_000
 /** The minimum remaining lease of a lane. Also below the ten seconds a container usually has to stop. */
 const stopWithinMs = leaseMs - renewEveryMs
 
+export type WorkerOptions<Work> = { db: Db; log: Log; failures: FailureLog; hints: Hints; spec: WorkerSpec<Work> }
+
 /** Claims lanes of one kind, reads their jobs in batches and runs as many as the limits allow. */
 export class Worker<Work> {
   readonly #db: Db
   readonly #log: Log
+  readonly #failures: FailureLog
   readonly #spec: WorkerSpec<Work>
   readonly #hints: Hints
   readonly #claims: LaneClaims
@@ -100,9 +104,10 @@ export class Worker<Work> {
   #firstRun: Promise<void> = Promise.resolve()
   #unlisten: () => void = () => {}
 
-  constructor(options: { db: Db; log: Log; hints: Hints; spec: WorkerSpec<Work> }) {
+  constructor(options: WorkerOptions<Work>) {
     this.#db = options.db
     this.#log = options.log.child({ kind: options.spec.kind })
+    this.#failures = options.failures
     this.#spec = options.spec
     this.#section = `job ${options.spec.kind}`
     this.#hints = options.hints
@@ -160,8 +165,9 @@ export class Worker<Work> {
           await this.#dispatch()
           await this.#release(this.#unusedLanes())
         } else await this.#release(this.#stoppedLanes())
+        this.#failures.succeeded(this.#section)
       } catch (error) {
-        this.#log.error({ err: error }, 'Reading the queue failed; retrying')
+        this.#failures.failed(this.#section, error)
         for (const lane of this.#lanes.values()) lane.hasMore = true
         await this.#sleep(pollEveryMs)
       }
@@ -307,7 +313,8 @@ export class Worker<Work> {
       free(peer)
       await recorded
     } catch (error) {
-      this.#log.error({ err: error, job: claim.id, attempt: claim.attempt }, 'Job failed; it will be retried')
+      if (isConnectionFault(error)) this.#failures.failed(this.#section, error)
+      else this.#log.error({ err: error, job: claim.id, attempt: claim.attempt }, 'Job failed; it will be retried')
       await endJobs(this.#db, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
       if (!isFreed) free('unresponsive')
     }

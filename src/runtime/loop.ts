@@ -1,7 +1,7 @@
 import { enterSection } from './event-loop.ts'
-import type { Log } from './log.ts'
+import type { FailureLog } from './failure-log.ts'
 
-export type LoopOptions = { name: string; everyMs: number; run: () => Promise<void>; log: Log }
+export type LoopOptions = { name: string; everyMs: number; run: () => Promise<void>; failures: FailureLog }
 
 /**
  * Calls `run` repeatedly, `everyMs` after the end of the previous run. A failed run is logged and does not end the
@@ -36,12 +36,14 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    const { name, everyMs, run, log } = this.#options
-    enterSection(`loop ${name}`)
+    const { name, everyMs, run, failures } = this.#options
+    const work = `loop ${name}`
+    enterSection(work)
     try {
       await run()
+      failures.succeeded(work)
     } catch (error) {
-      log.error({ err: error, loop: name }, 'Loop run failed; it will run again')
+      failures.failed(work, error)
     }
     if (this.#stopped) return
     this.#timer = setTimeout(() => {

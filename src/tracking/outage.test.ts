@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
 import { startWithReader, tokens } from '../../test/support/readers.ts'
@@ -7,15 +9,16 @@ import { callUrl } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
+import { statementChannelName } from '../db/statement-channel.ts'
 
 /** A service whose database can go away, and the links of a mail. */
-async function startBehindProxy() {
+async function startBehindProxy(options: { log?: Logger } = {}) {
   const way: { proxy?: DatabaseProxy } = {}
   const openFor = async ({ connection }: TestDb) => {
     way.proxy = await startDatabaseProxy(connection as { host: string; port: number })
     return openDb({ connection: way.proxy.connection })
   }
-  const app = await startWithReader({}, {}, { openFor })
+  const app = await startWithReader({}, {}, { openFor, ...options })
   const proxy = way.proxy!
   const click = `/t/c/${tokens.sign('click', { ...app.ids, url: 'https://shop.example/' })}`
   const spool = join(app.config.DATA_DIR, 'spool')
@@ -132,4 +135,27 @@ test('metrics work and readiness fails while the database is unresponsive', asyn
   expect(metrics.text).not.toMatch(/ nan$/im)
   expect(metrics.text).toContain('process_resident_memory_bytes')
   expect(ready.status).toBe(503)
+})
+
+test('an outage of the database is logged once, with its end, however often it is noticed', async () => {
+  const lines: { level: number; msg: string; failures?: number; reason?: string }[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  await using app = await startBehindProxy({ log })
+  // Its key is confirmed every two seconds.
+  expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
+  lines.length = 0
+  await app.proxy.cut()
+  let statements = 0
+  const count = () => void statements++
+  subscribe(statementChannelName, count)
+  const noticed = await until('the outage', () =>
+    lines.find(({ msg }) => msg.startsWith('The database is unavailable')),
+  )
+  expect(noticed).toMatchObject({ level: 50, failures: 1 })
+  await until('workers and loops to fail again and again', () => statements > 100)
+  unsubscribe(statementChannelName, count)
+  await app.proxy.heal()
+  const ended = await until('the end', () => lines.find(({ msg }) => msg === 'The database is available again'))
+  expect(ended.failures).toBeGreaterThan(20)
+  expect(lines.map(({ msg }) => msg)).toEqual([noticed.msg, ended.msg])
 })

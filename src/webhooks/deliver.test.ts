@@ -8,6 +8,7 @@ import Stripe from 'stripe'
 import { expect, test } from 'vitest'
 import { eventIdAt } from '../../test/support/event-world.ts'
 import { happen } from '../../test/support/events.ts'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
 import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -462,7 +463,7 @@ test('a post that fails for lack of local resources is not an attempt, and is se
   const box = new SecretBox({ current: appSecret, previous: undefined }, 'webhook secrets')
   const metrics = deliveryMetrics(new Registry(), db)
   const spec = deliverJob({ ...parts, box, metrics, retryDelays: retryDelaysOf([0.03]), laneWidthMax: 8 })
-  const worker = new Worker({ ...parts, hints: new Hints(db), spec })
+  const worker = new Worker({ ...parts, failures: failureLog(parts.log), hints: new Hints(db), spec })
   const { id } = await subscribe(app, receiver.url())
   for (let n = 0; n < 3; n++) await happen(app.db, app.organizationId, 'emailClick')
   worker.start()
