@@ -48,7 +48,7 @@ import {
   removeOrphanDeliveries,
   reportFailingEndpoints,
 } from './webhooks/health.ts'
-import { resealSecrets } from './webhooks/signing-secrets.ts'
+import { SecretCheck } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
@@ -237,6 +237,7 @@ function createLoops(parts: Parts): Loop[] {
     onPaused: recordPausedWebhook,
     onFailing: recordFailingWebhook,
   }
+  const secretCheck = new SecretCheck(parts)
   return [
     new Loop({
       name: 'look for a pause of sending',
@@ -289,7 +290,7 @@ function createLoops(parts: Parts): Loop[] {
     }),
     new Loop({ name: 'forget changes of imports', everyMs: hourMs, run: () => forgetExpiredChanges(db), failures }),
     new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), failures }),
-    new Loop({ name: 'reencrypt secrets', everyMs: hourMs, run: () => resealLater(parts), failures }),
+    new Loop({ name: 'check webhook secrets', everyMs: 10 * minuteMs, run: () => secretCheck.run(), failures }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), failures }),
     new Loop({
       name: 'remove deliveries of deleted webhooks',
@@ -298,11 +299,6 @@ function createLoops(parts: Parts): Loop[] {
       failures,
     }),
   ]
-}
-
-/** Not in the first hour: after a change of APP_SECRET, other processes may still run with only the previous one. */
-async function resealLater(parts: Parts): Promise<void> {
-  if (parts.config.APP_SECRET_PREVIOUS && performance.now() >= hourMs) await resealSecrets(parts)
 }
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {

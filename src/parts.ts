@@ -14,6 +14,7 @@ import { createBoundedRead } from './db/bounded-read.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
+import { isMarked } from './db/secret-mark.ts'
 import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
@@ -45,6 +46,7 @@ import { idHeadersFor } from './tracking/providers/id-headers.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
+import { webhookSecretBox } from './webhooks/signing-secrets.ts'
 
 /** Lists of contacts that take longer are read in another way. */
 const firstTimeoutMs = 700
@@ -138,7 +140,9 @@ export function createParts(options: PartsOptions) {
     hits: createHits({ db, hints, events, counts, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
-    box: new SecretBox(secrets, 'webhook secrets'),
+    box: webhookSecretBox(secrets),
+    // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
+    isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     deliveryMetrics: deliveryMetrics(metrics, db),
     retryDelays: retryDelaysOf(config.WEBHOOK_RETRY_DELAYS),

@@ -7,6 +7,7 @@ import type { DemoAccount } from '../demo/demo.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { findPause, type Pause } from '../sending-status/sending-pause.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
+import { undecryptableWarning } from '../webhooks/signing-secrets.ts'
 
 /** Returns the summary printed after startup. */
 export async function banner({
@@ -14,11 +15,14 @@ export async function banner({
   database,
   roles,
   demoAccount,
+  undecryptable,
 }: {
   config: Config
   database: Database
   roles: readonly Role[]
   demoAccount?: DemoAccount | undefined
+  /** Webhooks whose secret cannot be decrypted. */
+  undecryptable: number
 }): Promise<string> {
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
@@ -34,6 +38,7 @@ export async function banner({
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
     ...(pause ? [`  Attention  ${pauseWarning(pause)}`] : []),
+    ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
     ...readUnknownSettings().map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...liveProblems(config).map(

@@ -100,7 +100,7 @@ test('doctor and banner warn about webhooks to private addresses', async () => {
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
   await using testDb = await createTestDb()
   const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
-  const shown = await banner({ config, database, roles: ['work'] })
+  const shown = await banner({ config, database, roles: ['work'], undecryptable: 0 })
   expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)
 })
 

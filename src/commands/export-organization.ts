@@ -5,8 +5,8 @@ import { readConfig, readEnvironment } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
-import { SecretBox } from '../secrets/secrets.ts'
 import { parseId, toText } from '../values/ids.ts'
+import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { databaseOf, readSecrets } from './database.ts'
 import { type Flags, textOf } from './flags.ts'
 
@@ -41,7 +41,7 @@ export async function importFromFile(_flags: Flags, files: string[]): Promise<nu
     return 2
   }
   const config = readConfig(readEnvironment())
-  const box = new SecretBox(await readSecrets(config), 'webhook secrets')
+  const box = webhookSecretBox(await readSecrets(config))
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)

@@ -53,10 +53,12 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createApp } = await import('../app.ts')
     const { banner } = await import('./banner.ts')
+    const { findUndecryptableSecrets, webhookSecretBox } = await import('../webhooks/signing-secrets.ts')
     const { db, replica } = database
     const app = await createApp({ config, secrets: { ...secrets, currentSince }, db, replica, log, roles })
     await startOrExplain(app, config, roles)
-    process.stdout.write(await banner({ config, database, roles, demoAccount }))
+    const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) })
+    process.stdout.write(await banner({ config, database, roles, demoAccount, undecryptable: undecryptable.length }))
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
     log.info({ signal: shutdownSignal.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()

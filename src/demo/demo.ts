@@ -11,10 +11,11 @@ import { removeOrganization } from '../privacy/delete-organization.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
 import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
-import { type AppSecrets, SecretBox } from '../secrets/secrets.ts'
+import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { type OrganizationId, toText, type UserId } from '../values/ids.ts'
 import { addPastDeliveries, type PastAnswer } from '../webhooks/past-deliveries.ts'
+import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { changeWebhook, createWebhook } from '../webhooks/webhooks.ts'
 import { demoFlows, firstNames, groupNames, lastNames } from './content.ts'
 import { findDemo, findVersionId, selectContacts } from './demo.sql.ts'
@@ -50,7 +51,7 @@ export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccou
     await ensurePartitions(db)
     const contacts = await selectContacts(db, organizationId)
     await addPastMail(db, { organizationId, contacts, flows, days, messages: messagesWanted, rates })
-    await addWebhook(db, new SecretBox(secrets, 'webhook secrets'), { organizationId, userId })
+    await addWebhook(db, webhookSecretBox(secrets), { organizationId, userId })
   } finally {
     tasks.stop()
   }

@@ -105,8 +105,11 @@ function lanesOf(jobs: readonly NewJob[]): NewJob[] {
 
 const delayOf = ({ dueAt, delayMs = 0 }: NewJob): number => (dueAt ? dueAt.getTime() - Date.now() : delayMs)
 
-/** The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. */
-export type Settlement = { claim: Claim; retryInMs: number | null }
+/**
+ * The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. If it is
+ * `untried`, this does not count as an attempt.
+ */
+export type Settlement = { claim: Claim; retryInMs: number | null; untried?: true }
 
 /**
  * Deletes or postpones jobs whose lanes this worker still holds, and returns their ids. Another worker runs the others,
@@ -163,7 +166,7 @@ const onNodeOf = (tx: Tx, settlements: readonly Settlement[]) =>
 function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
   return tx<{ id: string }>`
     update jobs
-    set due_at = settled.due_at, attempt = attempt + 1
+    set due_at = settled.due_at, attempt = attempt + counted
     from (select row.*, now() + retry_in_ms * interval '1 ms' as due_at from unnest(
       ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
       ${settlements.map(({ claim }) => claim.kind)}::text[],
@@ -171,8 +174,9 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
       ${settlements.map(({ claim }) => claim.token)}::uuid[],
       ${settlements.map(({ claim }) => claim.ctid)}::tid[],
       ${settlements.map(({ claim }) => claim.id)}::uuid[],
-      ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]
-    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms) offset 0) as settled
+      ${settlements.map(({ retryInMs }) => retryInMs)}::int8[],
+      ${settlements.map(({ untried }) => (untried ? 0 : 1))}::int[]
+    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted) offset 0) as settled
     join lanes using (organization_id, kind, lane, token)
     where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onNodeOf(tx, settlements)}
     returning jobs.id`

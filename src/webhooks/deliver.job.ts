@@ -4,12 +4,18 @@ import type { Db } from '../db/db.ts'
 import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
-import type { PeerState, WorkerSpec } from '../queue/worker.ts'
+import type { Handled, PeerState, WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { toText } from '../values/ids.ts'
-import { type DeliveryResult, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
+import {
+  type DeliveryResult,
+  type DeliveryRow,
+  findDeliveriesToSend,
+  postponeUntried,
+  recordAttempts,
+} from './deliver.sql.ts'
 import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import { deliverKind } from './fan-out.ts'
@@ -40,9 +46,13 @@ const recordTries = 5
 /** Pause after this process ran out of resources to connect. */
 const restMs = 1_000
 const restLoggedEveryMs = 60_000
+/** When a delivery that cannot be signed is looked at again: APP_SECRET_PREVIOUS may be set, or the secret rotated. */
+const unsignableRetryMs = 30_000
+/** Then it fails, so that an endpoint whose secret is lost does not collect deliveries without end. */
+const unsignableMsMax = 3 * 24 * 60 * 60 * 1_000
 
 /** Posts events to endpoints. May run more than once per delivery; receivers deduplicate by the webhook-id header. */
-export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
+export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignable> {
   const options: BatcherOptions<DeliveryResult, void> = {
     name: 'record attempts',
     itemsMax: recordBatchMax,
@@ -75,6 +85,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     isOpen: () => performance.now() >= restUntil,
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
+      if ('isUnsignable' in toAttempt) return postponeUnsignable(parts, claim, toAttempt)
       const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
       const result = resultOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
       if (!result) {
@@ -86,27 +97,35 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
   }
 }
 
-async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | undefined)[]> {
+/** The lane is reduced to one delivery at a time, as if the endpoint did not respond. */
+async function postponeUnsignable({ db }: DeliverParts, claim: Claim, { id, createdAt }: Unsignable): Promise<Handled> {
+  const isExpired = Date.now() - createdAt.getTime() > unsignableMsMax
+  const settlement = { claim, retryInMs: isExpired ? null : unsignableRetryMs }
+  await db.begin((tx) => postponeUntried(tx, settlement, id, `not sent: ${unreadableSecret}`))
+  return { peer: 'unresponsive' }
+}
+
+async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | Unsignable | undefined)[]> {
   const rows = new Map(
     (await findDeliveriesToSend(db.forRows(claims.length), claims)).map((row) => [row.id as string, row]),
   )
   const open = openEachOnce(box)
   const withoutEvent: DeliveryRow[] = []
-  const withoutSecret: DeliveryRow[] = []
   const toAttempt = claims.map(({ id }) => {
     const row = rows.get(id)
     if (!row) return undefined
     const body = row.body ?? bodyOf(row)
     const secrets = openSecrets(row, open)
-    if (body === undefined) withoutEvent.push(row)
-    else if (!secrets) withoutSecret.push(row)
-    if (body === undefined || !secrets) return undefined
+    if (body === undefined) {
+      withoutEvent.push(row)
+      return undefined
+    }
+    if (!secrets) return { id: row.id, createdAt: row.createdAt, isUnsignable: true as const }
     const { id: deliveryId, eventName, url, attemptCount, retrySchedule, isTest } = row
     return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1, retrySchedule, isTest }
   })
   if (withoutEvent.length > 0)
     await failDeliveries(db.statement, withoutEvent, 'not sent: the event was deleted by the retention period')
-  if (withoutSecret.length > 0) await failDeliveries(db.statement, withoutSecret, `not sent: ${unreadableSecret}`)
   return toAttempt
 }
 
@@ -146,6 +165,9 @@ export type ToPost = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
 }
 
 export type ToAttempt = ToPost & { retrySchedule: RetrySchedule; isTest: boolean }
+
+/** A delivery of a webhook whose secret cannot be decrypted. */
+export type Unsignable = Pick<DeliveryRow, 'id' | 'createdAt'> & { isUnsignable: true }
 
 /** Sends one signed request, outside any transaction, so that a slow receiver never holds a database connection. */
 export async function attemptDelivery(

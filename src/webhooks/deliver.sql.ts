@@ -15,6 +15,7 @@ export type DeliveryRow = SealedSecrets & {
   eventId: EventId
   eventName: WebhookEventName
   attemptCount: number
+  createdAt: Date
   body: string | null
   url: string
   retrySchedule: RetrySchedule
@@ -40,7 +41,7 @@ export async function findDeliveriesToSend(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
-      deliveries.is_test, ${keptBody}, webhooks.url, webhooks.retry_schedule, ${sealedSecrets},
+      deliveries.created_at, deliveries.is_test, ${keptBody}, webhooks.url, webhooks.retry_schedule, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       events.contact_email, events.contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
@@ -79,6 +80,25 @@ export async function recordAttempts(tx: Tx, results: readonly DeliveryResult[])
   if (ours.length === 0) return
   updateEndpoints(tx, ours)
   insertAttempts(tx, ours, await updateDeliveries(tx, ours))
+}
+
+/**
+ * Postpones a delivery that was not attempted, with the reason. If `retryInMs` is null, it fails. Has no effect for a
+ * worker that lost its lane.
+ */
+export async function postponeUntried(
+  tx: Tx,
+  { claim, retryInMs }: Settlement,
+  id: DeliveryId,
+  reason: string,
+): Promise<void> {
+  const settled = await settleJobs(tx, [{ claim, retryInMs, untried: true }])
+  if (settled.size === 0) return
+  tx.send`
+    update deliveries
+    set status = ${retryInMs === null ? 'failed' : 'pending'}, reason = ${reason},
+      next_attempt_at = now() + ${retryInMs}::int8 * interval '1 ms'
+    where organization_id = ${claim.organizationId} and id = ${id} and status = 'pending'`
 }
 
 const claimOf = ({ settlement: { claim } }: DeliveryResult) => claim

@@ -482,7 +482,12 @@ test('a post that fails for lack of local resources is not an attempt, and is se
   }
 })
 
-test('a secret that cannot be decrypted fails only the deliveries of its webhook', async () => {
+const untilPostponed = (app: TestApp, id: string) =>
+  until('a delivery to be postponed with a reason', async () =>
+    (await log(app, id)).find(({ reason }: { reason: string | null }) => reason),
+  )
+
+test('deliveries of a webhook whose secret cannot be decrypted stay pending until it is rotated', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp()
   const [sealedByOther, whole] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
@@ -490,14 +495,32 @@ test('a secret that cannot be decrypted fails only the deliveries of its webhook
   await app.db.statement`update webhooks set secret = ${notOurs} where id = ${parseId('whk', sealedByOther.id)}`
   await happen(app.db, app.organizationId, 'emailOpen')
   expect(await finished(app, whole.id)).toMatchObject([{ status: 'delivered' }])
-  const [failed] = await finished(app, sealedByOther.id)
-  expect(failed).toMatchObject({ status: 'failed', attempt_count: 0 })
-  expect((await detail(app, failed.id)).reason).toMatch(/^not sent: .* another APP_SECRET/)
+  const waiting = await untilPostponed(app, sealedByOther.id)
+  expect(waiting).toMatchObject({ status: 'pending', attempt_count: 0 })
+  expect(waiting.reason).toMatch(/^not sent: .* another APP_SECRET/)
+  const dueLater = await app.db<{
+    attempt: number
+  }>`select attempt from jobs where kind = 'webhook.deliver' and due_at > now()`
+  expect(dueLater).toEqual([{ attempt: 0 }])
   const tried = await app.manage('POST', `/organization/webhooks/${sealedByOther.id}/test`, { event_name: 'emailOpen' })
   expect([tried.status, tried.body.message]).toEqual([409, expect.stringMatching(/rotate it\.$/)])
   await app.manage('POST', `/organization/webhooks/${sealedByOther.id}/rotate-secret`)
-  await app.manage('POST', `/organization/deliveries/${failed.id}/replay`)
-  expect(await finished(app, sealedByOther.id)).toMatchObject([{ status: 'delivered' }])
+  await makeDue(app)
+  expect(await finished(app, sealedByOther.id)).toMatchObject([{ status: 'delivered', attempt_count: 1 }])
+})
+
+test('a delivery that could not be signed for three days fails', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp()
+  const { id } = await subscribe(app, receiver.url())
+  await app.db.statement`update webhooks set secret = ${Buffer.alloc(80, 1)}`
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await untilPostponed(app, id)
+  await app.db.statement`update deliveries set created_at = now() - interval '73 hours'`
+  await makeDue(app)
+  const [failed] = await finished(app, id)
+  expect(failed).toMatchObject({ status: 'failed', attempt_count: 0 })
+  expect((await detail(app, failed.id)).reason).toMatch(/^not sent: .* another APP_SECRET/)
 })
 
 test('after a shutdown signal nothing new is posted, even while a request is in flight', async () => {

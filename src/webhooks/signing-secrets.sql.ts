@@ -3,7 +3,9 @@ import { sql } from '../db/sql.ts'
 import type { OrganizationId, WebhookId } from '../values/ids.ts'
 
 export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
-type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
+export type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
+
+const leastUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Includes the previous secret only during a rotation. */
 export const sealedSecrets = sql`webhooks.secret,
@@ -19,8 +21,17 @@ export async function findSecrets(
   return row
 }
 
-export async function selectAllSecrets(db: Reader): Promise<(WebhookKey & SealedSecrets)[]> {
-  return db<WebhookKey & SealedSecrets>`select organization_id, id, secret, previous_secret from webhooks`
+/** Returns the secrets of the next webhooks of all organizations, in the order of their keys. */
+export async function selectSecretsAfter(
+  db: Reader,
+  after: WebhookKey | undefined,
+  limit: number,
+): Promise<(WebhookKey & SealedSecrets)[]> {
+  return db<WebhookKey & SealedSecrets>`
+    select organization_id, id, secret, previous_secret from webhooks
+    where (organization_id, id) > (${after?.organizationId ?? leastUuid}::uuid, ${after?.id ?? leastUuid}::uuid)
+    order by organization_id, id
+    limit ${limit}`
 }
 
 /** Has no effect if the secret was rotated since. */

@@ -1,8 +1,15 @@
+import { Gauge, type Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import type { SecretBox } from '../secrets/secrets.ts'
-import { replaceSecrets, type SealedSecrets, selectAllSecrets } from './signing-secrets.sql.ts'
+import type { Log } from '../runtime/log.ts'
+import { Pacer } from '../runtime/pacer.ts'
+import { type AppSecrets, SecretBox } from '../secrets/secrets.ts'
+import { replaceSecrets, type SealedSecrets, selectSecretsAfter, type WebhookKey } from './signing-secrets.sql.ts'
+
+const pageSize = 1_000
 
 export const unreadableSecret = 'the signing secret was encrypted with another APP_SECRET: rotate it'
+
+export const webhookSecretBox = (secrets: AppSecrets): SecretBox => new SecretBox(secrets, 'webhook secrets')
 
 /** Returns undefined if the current secret cannot be decrypted. Skips a previous secret that cannot be decrypted. */
 export function openSecrets(
@@ -15,12 +22,26 @@ export function openSecrets(
   return previous ? [current, previous] : [current]
 }
 
+/** Reads the secrets of all webhooks in pages. */
+async function* readSecrets(db: Db): AsyncGenerator<WebhookKey & SealedSecrets> {
+  const pacer = new Pacer()
+  let after: WebhookKey | undefined
+  do {
+    const rows = await selectSecretsAfter(db, after, pageSize)
+    for (const row of rows) {
+      if (pacer.isDue) await pacer.turn()
+      yield row
+    }
+    after = rows.length === pageSize ? rows.at(-1) : undefined
+  } while (after)
+}
+
 /**
  * Encrypts secrets that still depend on the previous APP_SECRET with the current one, so that the previous one can be
  * removed.
  */
 export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<void> {
-  for (const row of await selectAllSecrets(db)) {
+  for await (const row of readSecrets(db)) {
     const secret = box.reseal(row.secret)
     const previousSecret = row.previousSecret && box.reseal(row.previousSecret)
     if (!secret && !previousSecret) continue
@@ -28,5 +49,51 @@ export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Pr
       secret: secret ?? row.secret,
       previousSecret: previousSecret ?? row.previousSecret,
     })
+  }
+}
+
+/**
+ * Returns the webhooks whose secret can be decrypted neither with APP_SECRET nor with APP_SECRET_PREVIOUS. Their deliveries
+ * stay pending.
+ */
+export async function findUndecryptableSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<WebhookKey[]> {
+  const found: WebhookKey[] = []
+  for await (const { organizationId, id, secret } of readSecrets(db))
+    if (box.open(secret) === undefined) found.push({ organizationId, id })
+  return found
+}
+
+/** The message for the operator about so many secrets. */
+export const undecryptableWarning = (count: number): string =>
+  `The secrets of ${count} ${count === 1 ? 'webhook' : 'webhooks'} were encrypted with another APP_SECRET, so their deliveries stay pending. Set APP_SECRET_PREVIOUS to that secret, or rotate the secret of each webhook.`
+
+type SecretCheckOptions = { db: Db; log: Log; box: SecretBox; isRotating: () => Promise<boolean>; metrics: Registry }
+
+/** Keeps the secrets of webhooks readable, and reports those that are not. */
+export class SecretCheck {
+  readonly #options: SecretCheckOptions
+  /** Undefined before the first run. */
+  #undecryptable: number | undefined
+
+  constructor(options: SecretCheckOptions) {
+    this.#options = options
+    const count = () => this.#undecryptable
+    new Gauge({
+      name: 'waxwing_undecryptable_secrets',
+      help: 'Webhooks whose secret was encrypted with another APP_SECRET. Looked up every ten minutes.',
+      registers: [options.metrics],
+      collect() {
+        const undecryptable = count()
+        if (undecryptable === undefined) this.remove()
+        else this.set(undecryptable)
+      },
+    })
+  }
+
+  /** Costs a millisecond of the main thread for about a hundred webhooks, in slices. */
+  async run(): Promise<void> {
+    if (await this.#options.isRotating()) await resealSecrets(this.#options)
+    this.#undecryptable = (await findUndecryptableSecrets(this.#options)).length
+    if (this.#undecryptable > 0) this.#options.log.error(undecryptableWarning(this.#undecryptable))
   }
 }

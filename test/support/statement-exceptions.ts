@@ -76,7 +76,7 @@ export const exceptions: Exception[] = [
         'webhooks/signing-secrets.sql.ts',
         'select organization_id, id, secret',
         ['no organization'],
-        'After a change of APP_SECRET.',
+        'Checks the secrets of all webhooks.',
       ],
       [
         'events/partitions.sql.ts',
