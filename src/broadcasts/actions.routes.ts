@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -24,6 +24,7 @@ import {
 import { type Broadcast, findFlowOf } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { type Check, type CheckParts, checkBroadcast } from './check.ts'
+import type { Confirmation as ConfirmedNumbers } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
 
@@ -36,8 +37,13 @@ const CheckOut = Type.Object({
   recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
   audience: Type.Integer({ description: 'Contacts in the audience, each counted once.' }),
   suppressed: Type.Integer(),
-  unsubscribed: Type.Integer(),
-  not_subscribed: Type.Integer(),
+  unsubscribed: Type.Integer({
+    description:
+      'Contacts of the audience that unsubscribed and are not suppressed. A service announcement is sent to them, and they are counted in `recipients`; any other broadcast skips them.',
+  }),
+  not_subscribed: Type.Integer({
+    description: 'The same for contacts that never subscribed.',
+  }),
   missing_variables: Type.Array(Type.Object({ variable: Type.String(), contacts: Type.Integer() }), {
     description: 'The variables without a default that recipients lack, with the number of these recipients.',
   }),
@@ -57,6 +63,13 @@ const Confirmation = Nullable(
         minimum: 0,
         description:
           'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
+      }),
+    ),
+    expected_unsubscribed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409.',
       }),
     ),
   }),
@@ -135,7 +148,7 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       path: string,
       summary: string,
       description: string,
-      act: (parts: ActionParts, key: Key, expected: number | undefined) => Promise<Broadcast>,
+      act: (parts: ActionParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
     ) =>
       api.post(
         `/broadcasts/:id/${path}`,
@@ -144,7 +157,7 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
           schema: { tags, summary, description, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
         },
         async (request, reply) => {
-          const broadcast = await act(parts, keyOf(request), request.body?.expected_recipients)
+          const broadcast = await act(parts, keyOf(request), confirmationOf(request))
           return reply.status(202).send(accepted(broadcastOut(broadcast)))
         },
       )
@@ -214,6 +227,13 @@ type Key = { organizationId: OrganizationId; id: BroadcastId }
 const keyOf = (request: FastifyRequest<{ Params: { id: string } }>): Key => ({
   organizationId: organizationIdOf(request),
   id: parseIdParam('brc', request.params.id),
+})
+
+/** Of the members, only owners send service announcements. */
+const confirmationOf = ({ body, member }: FastifyRequest<{ Body: Static<typeof Confirmation> }>): ConfirmedNumbers => ({
+  recipients: body?.expected_recipients,
+  unsubscribed: body?.expected_unsubscribed,
+  mayAnnounce: !member || member.role === 'owner',
 })
 
 const checkOut = (check: Check) => ({

@@ -10,6 +10,7 @@ import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { broadcastKind, controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload } from './lanes.ts'
 import { resetFailed } from './ledger.sql.ts'
 import { startOf } from './schedule.ts'
+import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './service-announcements.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
@@ -20,46 +21,46 @@ const countTimeoutMs = 20_000
 
 /**
  * Starts a draft, or schedules it if it has a planned time. Throws `Refusal` if the number of recipients is not the
- * expected one.
+ * confirmed one.
  */
-export async function startBroadcast(parts: ActionParts, key: Key, expected: number | undefined): Promise<Broadcast> {
+export async function startBroadcast(parts: ActionParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'draft') throw notIn(current, 'Only drafts can be started.')
-    if (current.schedule.at !== null) return plan(tx, current, expected)
-    const { versionId } = await confirm(tx, current, expected)
+    if (current.schedule.at !== null) return plan(tx, current, confirmation)
+    const { versionId } = await confirm(tx, current, confirmation)
     await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: versionId })
     enqueueStep(tx, key, 'prepare', 0)
   })
 }
 
 /** Schedules a draft for its planned time. */
-export async function scheduleBroadcast(
-  parts: ActionParts,
-  key: Key,
-  expected: number | undefined,
-): Promise<Broadcast> {
+export async function scheduleBroadcast(parts: ActionParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'draft') throw notIn(current, 'Only drafts can be scheduled.')
-    await plan(tx, current, expected)
+    await plan(tx, current, confirmation)
   })
 }
 
-async function plan(tx: Tx, current: Broadcast, expected: number | undefined): Promise<void> {
+async function plan(tx: Tx, current: Broadcast, confirmation: Confirmation): Promise<void> {
   const startsAt = startOf(current.schedule)
   if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
   const planned = current.schedule.per_recipient ? startOf({ ...current.schedule, per_recipient: false })! : startsAt
   if (planned <= current.now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
-  await confirm(tx, current, expected)
+  await confirm(tx, current, confirmation)
   await updateStatus(tx, current, { status: 'scheduled', startsAt: later(startsAt, current.now) })
   enqueueStep(tx, current, 'prepare', Math.max(0, +startsAt - +current.now))
 }
 
 const later = (a: Date, b: Date) => (a > b ? a : b)
 
-/** The recipients are counted in the transaction of the start, so that the expected number is the current one. */
-async function confirm(tx: Tx, broadcast: Broadcast, expected: number | undefined) {
+/** The recipients are counted in the transaction of the start, so that the confirmed number is the current one. */
+async function confirm(tx: Tx, broadcast: Broadcast, confirmation: Confirmation) {
+  const { recipients: expected } = confirmation
   const { flow, of } = await readyToSend(tx, broadcast)
-  const { recipients } = await countAudience(tx, of)
+  checkAnnouncer(broadcast, confirmation)
+  const counts = await countAudience(tx, of)
+  checkUnsubscribed(broadcast, counts, confirmation)
+  const { recipients } = counts
   if (recipients === 0) throw new Refusal('conflict', 'Nobody would receive this broadcast. Check its audience.')
   if (expected !== undefined && recipients !== expected)
     throw new Refusal(

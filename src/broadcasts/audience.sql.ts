@@ -52,14 +52,17 @@ export type AudienceCounts = {
   recipients: number
 }
 
-/** Counts the contacts of the audience. Each contact that does not receive the email is counted for one reason. */
+/**
+ * Counts the contacts of the audience. Suppressed contacts are counted as such only. Unsubscribed ones receive transactional
+ * email, and are counted in any case.
+ */
 export async function countAudience(db: Reader, of: AudienceOf): Promise<AudienceCounts> {
   const isMarketing = of.flowKind === 'marketing'
   const [row] = await db.run<AudienceCounts>(sql`
     select count(*) as audience,
       count(*) filter (where suppressed) as suppressed,
-      count(*) filter (where not suppressed and ${isMarketing} and subscription = 'unsubscribed') as unsubscribed,
-      count(*) filter (where not suppressed and ${isMarketing} and subscription = 'not_subscribed') as not_subscribed,
+      count(*) filter (where not suppressed and subscription = 'unsubscribed') as unsubscribed,
+      count(*) filter (where not suppressed and subscription = 'not_subscribed') as not_subscribed,
       count(*) filter (where not suppressed and (not ${isMarketing} or subscription = 'subscribed')) as recipients
     from (
       select contacts.subscription, ${isSuppressed} as suppressed

@@ -23,6 +23,7 @@ import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
 import { type PrepareParts, prepareBroadcast, type Report } from './prepare.ts'
+import { kindOf } from './service-announcements.ts'
 import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.sql.ts'
 import { Slots } from './slots.ts'
 import { Turn, type TurnEnd } from './turn.ts'
@@ -186,7 +187,15 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   const onHardBounce = () => {
     if (++bounces % bouncesPerLook === 0) void brake(sender, broadcast).catch(() => {})
   }
-  const input = { broadcast, flow, versionFor, part, until, isOpen: sender.isOpen, onHardBounce }
+  const input = {
+    broadcast,
+    flow: { ...flow, kind: kindOf(broadcast) },
+    versionFor,
+    part,
+    until,
+    isOpen: sender.isOpen,
+    onHardBounce,
+  }
   const end = await runTurn(sender, broadcast, new Turn(sender, input))
   if (end.kind === 'done') return endPart(sender, claim, part)
   await postpone(delayAfter(end, sender.retryDelays))

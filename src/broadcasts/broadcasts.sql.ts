@@ -66,6 +66,8 @@ export type Broadcast = {
   flowVersion: number | null
   audience: Audience
   context: Record<string, unknown>
+  /** Sends a transactional flow, also to contacts that unsubscribed. */
+  serviceAnnouncement: boolean
   schedule: Schedule
   messagesPerHour: number | null
   missedAfterSeconds: number
@@ -96,7 +98,7 @@ export type Broadcast = {
   now: Date
 }
 
-const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, schedule,
+const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, service_announcement, schedule,
   messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
   decided_at, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
@@ -156,6 +158,7 @@ export type BroadcastContent = Pick<
   | 'flowId'
   | 'audience'
   | 'context'
+  | 'serviceAnnouncement'
   | 'schedule'
   | 'messagesPerHour'
   | 'missedAfterSeconds'
@@ -170,11 +173,11 @@ export async function insertBroadcast(
   broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into broadcasts (organization_id, id, name, flow_id, audience, context, schedule, messages_per_hour,
-      missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
+    insert into broadcasts (organization_id, id, name, flow_id, audience, context, service_announcement, schedule,
+      messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
-      ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
+      ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
       ${JSON.stringify(broadcast.variants)}::jsonb, ${broadcast.testPercent}, ${broadcast.winnerBy},
       ${broadcast.decideAfterSeconds}, ${broadcast.createdBy})`
 }
@@ -188,7 +191,8 @@ export async function updateContent(
   await tx`
     update broadcasts
     set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
-      context = ${JSON.stringify(content.context)}::jsonb, schedule = ${JSON.stringify(content.schedule)}::jsonb,
+      context = ${JSON.stringify(content.context)}::jsonb,
+      service_announcement = ${content.serviceAnnouncement}, schedule = ${JSON.stringify(content.schedule)}::jsonb,
       messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds},
       variants = ${JSON.stringify(content.variants)}::jsonb, test_percent = ${content.testPercent},
       winner_by = ${content.winnerBy}, decide_after_seconds = ${content.decideAfterSeconds}, updated_at = now()

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { orderFlow } from '../../test/support/flows.ts'
 import { join } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
@@ -163,16 +162,4 @@ test('a start schedules a broadcast with a planned time, at most once, and compa
   expect(past.map(({ status }) => status)).toEqual([422, 422])
   const now = await Promise.all(await start({}))
   expect(now.map(({ status }) => status).sort()).toEqual([202, 409])
-})
-
-test('a broadcast through a transactional flow skips only suppressed contacts', async () => {
-  await using app = await startTestApp({}, ['serve'])
-  const { make, group } = await fill(app)
-  const flow = await make('/flows', orderFlow)
-  const audience = { group_ids: [await group('First', ['ada@example.com', 'bob@example.com'])] }
-  const { data } = (await app.manage('GET', '/organization/contacts?query=ada')).body
-  await app.manage('PATCH', `/organization/contacts/${data[0].id}`, { status: 'unsubscribed' })
-  const { id } = await make('/broadcasts', { name: 'Terms', flow_id: flow.id, audience, context: { order_id: 1 } })
-  const checked = await app.manage('POST', `/organization/broadcasts/${id}/check`)
-  expect(checked.body.data).toMatchObject({ audience: 2, recipients: 2, unsubscribed: 0 })
 })

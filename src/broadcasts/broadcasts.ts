@@ -22,6 +22,7 @@ import {
   updateContent,
 } from './broadcasts.sql.ts'
 import { checkSchedule } from './schedule.ts'
+import { checkKind, kindOf } from './service-announcements.ts'
 import { checkVariants } from './variants.ts'
 
 export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule } from './broadcasts.sql.ts'
@@ -113,16 +114,29 @@ async function checkContent(
   if (Buffer.byteLength(contextText) > contextBytesMax)
     throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
   if (!isStorableJson(contextText)) throw invalid({ path: 'context', problem: unstorableProblem })
-  if (content.flowId !== null && !(await findFlowOf(db, organizationId, content.flowId)))
-    throw invalid({ path: 'flow_id', problem: 'does not exist' })
+  if (content.flowId !== null) {
+    const flow = await findFlowOf(db, organizationId, content.flowId)
+    if (!flow) throw invalid({ path: 'flow_id', problem: 'does not exist' })
+    checkKind(content, flow)
+  }
   await resolveAudience(db, organizationId, content.audience)
   await checkVariants({ db, runner }, organizationId, content)
-  const { flowId, audience, context, messagesPerHour, missedAfterSeconds } = content
+  const { flowId, audience, context, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
   const { variants, testPercent, winnerBy, decideAfterSeconds } = content
   const name = checkName(content.name)
   const schedule = checkSchedule(content.schedule)
   const test = { variants, testPercent, winnerBy, decideAfterSeconds }
-  return { name, flowId, audience, context, schedule, messagesPerHour, missedAfterSeconds, ...test }
+  return {
+    name,
+    flowId,
+    audience,
+    context,
+    serviceAnnouncement,
+    schedule,
+    messagesPerHour,
+    missedAfterSeconds,
+    ...test,
+  }
 }
 
 /** Throws `Refusal` if a group or segment does not exist. */
@@ -208,8 +222,9 @@ export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<Rea
   if (!flow) throw invalid({ path: 'flow_id', problem: 'does not exist' })
   if (flow.status !== 'active')
     throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
+  checkKind(broadcast, flow)
   const audience = await resolveAudience(db, organizationId, broadcast.audience)
   if (isEmpty(audience.included))
     throw invalid({ path: 'audience', problem: 'must name at least one group or segment' })
-  return { flow, of: { organizationId, audience, flowKind: flow.kind } }
+  return { flow, of: { organizationId, audience, flowKind: kindOf(broadcast) } }
 }

@@ -54,12 +54,18 @@ const scheduleFields = {
 const ScheduleIn = Type.Partial(Type.Object(scheduleFields))
 const ScheduleOut = Type.Object(scheduleFields)
 
+const ServiceAnnouncement = Type.Boolean({
+  description:
+    'A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well.',
+})
+
 const contentFields = {
   variants: VariantsIn,
   ...testFields,
   flow_id: Nullable(Type.String()),
   audience: AudienceIn,
   context: FreeObject,
+  service_announcement: ServiceAnnouncement,
   schedule: ScheduleIn,
   messages_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: messagesPerHourMax })),
   missed_after_seconds: Type.Integer({
@@ -92,6 +98,7 @@ export const BroadcastOut = Type.Object({
   ),
   audience: AudienceOut,
   context: FreeObject,
+  service_announcement: ServiceAnnouncement,
   schedule: ScheduleOut,
   messages_per_hour: Nullable(Type.Integer()),
   missed_after_seconds: Type.Integer(),
@@ -157,6 +164,7 @@ export const broadcastOut = (broadcast: Broadcast): Static<typeof BroadcastOut> 
   flow_version: broadcast.flowVersion,
   audience: broadcast.audience,
   context: broadcast.context,
+  service_announcement: broadcast.serviceAnnouncement,
   schedule: broadcast.schedule,
   messages_per_hour: broadcast.messagesPerHour,
   missed_after_seconds: broadcast.missedAfterSeconds,
@@ -199,6 +207,7 @@ export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): B
     flowId: body.flow_id ? parseIdParam('flw', body.flow_id) : null,
     audience: { ...emptyAudience, ...body.audience },
     context: body.context ?? {},
+    serviceAnnouncement: body.service_announcement ?? false,
     schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
     messagesPerHour: body.messages_per_hour ?? null,
     missedAfterSeconds: body.missed_after_seconds ?? missedAfterSecondsDefault,
@@ -222,6 +231,7 @@ export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: strin
     ...(body.flow_id !== undefined && { flowId: all.flowId }),
     ...(body.audience !== undefined && { audience: all.audience }),
     ...(body.context !== undefined && { context: all.context }),
+    ...(body.service_announcement !== undefined && { serviceAnnouncement: all.serviceAnnouncement }),
     ...(body.schedule !== undefined && { schedule: all.schedule }),
     ...(body.messages_per_hour !== undefined && { messagesPerHour: all.messagesPerHour }),
     ...(body.missed_after_seconds !== undefined && { missedAfterSeconds: all.missedAfterSeconds }),

@@ -38,7 +38,11 @@ export async function findMessagesToSend(
   keys: { organizationId: OrganizationId; id: string }[],
 ): Promise<SendRow[]> {
   return db<SendRow>`
-    select messages.organization_id, messages.id, messages.flow_id, flow_version_id, flows.kind as flow_kind, contact_id,
+    select messages.organization_id, messages.id, messages.flow_id, flow_version_id, contact_id,
+      -- Of a broadcast, the kind that was confirmed: that of the flow may have changed since.
+      coalesce((select case when service_announcement then 'transactional' else 'marketing' end from broadcasts
+        where broadcasts.organization_id = messages.organization_id and broadcasts.id = messages.broadcast_id
+          ${onShardsOf(db, keys, sql`broadcasts.organization_id`)}), flows.kind) as flow_kind,
       messages.email, subject, context, is_test, broadcast_id,
       coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
