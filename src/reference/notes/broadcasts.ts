@@ -1,7 +1,8 @@
 import type { Notes } from '../types.ts'
 
 const notDraft = 'The broadcast is no longer a draft.'
-const notSent = 'The flow or the audience is missing.'
+const notSent =
+  'The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement.'
 const changed =
   'The number of recipients has changed since the check, or the broadcast has been started by another request.'
 
@@ -9,10 +10,11 @@ export const broadcastNotes: Notes = {
   listBroadcasts: { details: 'Use `GET …/broadcasts/{id}` for the results of one broadcast.' },
   createBroadcast: {
     details:
-      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.',
+      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
     errors: {
       conflict: 'The organization has 1,000 drafts.',
-      validation_failed: 'A field is invalid, or the flow, a group or a segment does not exist.',
+      validation_failed:
+        'A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`.',
     },
   },
   getBroadcast: { details: 'Poll it about once a second to show the progress.' },
@@ -27,7 +29,7 @@ export const broadcastNotes: Notes = {
   testBroadcast: { details: 'Test emails are not counted and ignore the subscription of the address.' },
   startBroadcast: {
     details:
-      'Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. Of several concurrent requests, one succeeds.',
+      'Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.',
     errors: { conflict: changed, validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
   },
   scheduleBroadcast: {
