@@ -35,6 +35,7 @@ export const examples: Examples = {
               "context": {
                 "headline": "Three new birds"
               },
+              "service_announcement": false,
               "schedule": {
                 "at": null,
                 "time_zone": "Europe/Vienna",
@@ -118,6 +119,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Two new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -221,6 +223,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -306,6 +309,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -398,6 +402,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -607,6 +612,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Four new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -721,6 +727,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -796,6 +803,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": "2040-01-10T09:00",
               "time_zone": "Europe/Vienna",
@@ -868,6 +876,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -940,6 +949,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
@@ -1012,6 +1022,7 @@ export const examples: Examples = {
             "context": {
               "headline": "Three new birds"
             },
+            "service_announcement": false,
             "schedule": {
               "at": "2040-01-10T09:00",
               "time_zone": "Europe/Vienna",
@@ -1082,6 +1093,7 @@ export const examples: Examples = {
               "exclude_segment_ids": []
             },
             "context": {},
+            "service_announcement": false,
             "schedule": {
               "at": null,
               "time_zone": "Europe/Vienna",
