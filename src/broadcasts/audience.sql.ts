@@ -1,3 +1,4 @@
+import { isSuppressed, mayReceive } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { BroadcastId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
@@ -33,16 +34,11 @@ function contactsOf({ organizationId, audience: { included, excluded } }: Audien
   return isEmpty(excluded) ? audience : sql`(${audience}) except (${unionOf(excluded)})`
 }
 
-const isSuppressed: Sql = sql`exists (
-  select from suppressions
-  where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
-    and suppressions.reason <> 'unsubscribe')`
-
 /** The contacts of the audience that receive the email, as `from … where …`. */
 const recipientsOf = (of: AudienceOf): Sql => sql`
   from (${contactsOf(of)}) as audience
   join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
-  where ${of.flowKind === 'marketing' ? sql`contacts.subscription = 'subscribed'` : sql`true`} and not ${isSuppressed}`
+  where ${mayReceive(of.flowKind)}`
 
 export type AudienceCounts = {
   audience: number
@@ -57,20 +53,19 @@ export type AudienceCounts = {
  * email, and are counted in any case.
  */
 export async function countAudience(db: Reader, of: AudienceOf): Promise<AudienceCounts> {
-  const isMarketing = of.flowKind === 'marketing'
   const [row] = await db.run<AudienceCounts>(sql`
     select count(*) as audience,
       count(*) filter (where suppressed) as suppressed,
       count(*) filter (where not suppressed and subscription = 'unsubscribed') as unsubscribed,
       count(*) filter (where not suppressed and subscription = 'not_subscribed') as not_subscribed,
-      count(*) filter (where not suppressed and (not ${isMarketing} or subscription = 'subscribed')) as recipients
+      count(*) filter (where ${mayReceive(of.flowKind, sql`suppressed`)}) as recipients
     from (
       select contacts.subscription, ${isSuppressed} as suppressed
       from (${contactsOf(of)}) as audience
       join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
       -- Otherwise the suppressions are searched for each of the counts.
       offset 0
-    ) as counted`)
+    ) as contacts`)
   return row!
 }
 

@@ -1,5 +1,6 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
 import type { SendOutcome, Transport } from '@waxwing/smtp-client'
+import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
 import { derivedEventId, type NewEvent } from '../events/record.ts'
 import { NeedsTask, type RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -13,7 +14,6 @@ import type { Tokens } from '../secrets/tokens.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
-import { suppressionReason } from './draft.ts'
 import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
 import type { SendRow } from './send.sql.ts'
 
@@ -75,8 +75,9 @@ export async function attemptMessage(
     ...outcome,
   })
 
-  // The contact may have unsubscribed or bounced since the message was accepted.
-  const suppressed = suppressionReason({ kind: row.flowKind }, row, row.isTest)
+  // The contact may have been erased, unsubscribed or bounced since the message was accepted.
+  if (row.contactEmail === null && !row.isTest) return end({ status: 'suppressed', reason: erasedReason })
+  const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
   const { relay, dkim, senders } = parts

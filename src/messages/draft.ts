@@ -1,3 +1,4 @@
+import { ineligibleReason } from '../contacts/eligibility.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { notFound, Refusal } from '../values/errors.ts'
@@ -96,7 +97,7 @@ export function draftMessage(
   const known = person.contactId ?? newContacts.get(personKey(request))
   const contactId = known ?? newId('con')
   if (!known) newContacts.set(personKey(request), contactId)
-  const reason = suppressionReason(flow, person)
+  const reason = ineligibleReason(flow, person)
   const status = reason === null ? 'queued' : 'suppressed'
   const shownStatus = sendAt && status === 'queued' ? 'scheduled' : status
   const warnings = warningsOf(unused)
@@ -178,15 +179,3 @@ const list = new Intl.ListFormat('en')
 const themOf = (names: string[]) => (names.length === 1 ? 'it' : 'them')
 
 const personKey = ({ organizationId, emailKey }: SendRequest) => `${organizationId} ${emailKey}`
-
-/** Returns why the contact does not receive emails of this flow, or null if it does. */
-export function suppressionReason(
-  flow: Pick<FlowState, 'kind'>,
-  person: Pick<Recipient, 'suppressedBy' | 'subscription'>,
-  isTest = false,
-): string | null {
-  if (person.suppressedBy) return person.suppressedBy
-  if (flow.kind === 'transactional') return null
-  if (person.subscription === 'unsubscribed') return 'unsubscribed'
-  return person.subscription === 'subscribed' || isTest ? null : 'not_subscribed'
-}

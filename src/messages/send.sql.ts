@@ -1,3 +1,4 @@
+import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
@@ -28,8 +29,8 @@ export type SendRow = {
   queuedAt: Date
   isScheduled: boolean
   recipient: RecipientSnapshot | null
-  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
-  suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
+  subscription: Standing['subscription']
+  suppressedBy: Standing['suppressedBy']
 }
 
 /** Returns everything needed to send these messages. Skips messages that are no longer queued. */

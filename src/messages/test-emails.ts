@@ -1,3 +1,4 @@
+import { ineligibleReason } from '../contacts/eligibility.ts'
 import { testRecipientId } from '../contacts/test-recipient.ts'
 import { getTestVersion } from '../flows/drafts.ts'
 import type { FlowParts } from '../flows/flows.ts'
@@ -10,7 +11,7 @@ import { notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import { findFlowStates, findRecipients, insertWithJobs, type NewMessage, type Recipient } from './accept.sql.ts'
 import type { AcceptorParts } from './accept.ts'
-import { laneOf, missingRefusal, snapshotText, suppressionReason, valuesFor, warningsOf } from './draft.ts'
+import { laneOf, missingRefusal, snapshotText, valuesFor, warningsOf } from './draft.ts'
 
 export const testRecipientsMax = 10
 
@@ -75,7 +76,7 @@ export async function sendTestEmails(
     const person = people[index]!
     const draft = await draftFor(parts, version, valuesFor({ ...request, email: address.email }, person))
     if (draft.missing.length > 0) throw missingRefusal(draft.missing)
-    const reason = suppressionReason({ kind }, person, true)
+    const reason = ineligibleReason({ kind, isTest: true }, person)
     const message = testMessage(request, version, address, person, draft, reason)
     messages.push(message)
     emails.push({
