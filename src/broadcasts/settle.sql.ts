@@ -1,3 +1,4 @@
+import { lockContacts } from '../contacts/lock-contacts.ts'
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'
@@ -36,11 +37,17 @@ export async function settleRecipients(tx: Tx, results: readonly RecipientResult
   const messages: BroadcastMessage[] = []
   const knownMessages: SendRow[] = []
   for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
+    // Before the rows are written: from now until the commit, none of these contacts can be erased.
+    const existing = await lockContacts(
+      tx,
+      own[0]!.organizationId,
+      own.map(({ contactId }) => contactId),
+    )
     const updated = await updatePending(tx, own)
     const written: BroadcastMessage[] = []
     for (const given of own) {
-      const contactExists = updated.get(given.contactId)
-      if (contactExists === undefined) continue
+      if (!updated.has(given.contactId)) continue
+      const contactExists = existing.has(given.contactId)
       const result = contactExists ? given : withoutPersonalData(given)
       settled.push(result)
       if (!result.message) continue
@@ -88,27 +95,25 @@ function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientRe
 }
 
 /**
- * Returns the contacts of the updated rows, and whether they still exist.
+ * Returns the contacts of the updated rows.
  *
  * The statement joins nothing: while the statistics are out of date, PostgreSQL expects one pending row, and compares each
  * of them with each result. `any` keeps it from reading the whole ledger, and `width_bucket` finds the place of a contact
  * in the sorted array.
  */
-async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Map<ContactId, boolean>> {
+async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Set<ContactId>> {
   const { organizationId, broadcastId } = results[0]!
   const sorted = inContactOrder(results)
   const contactIds = sorted.map(({ contactId }) => contactId)
-  const rows = await tx<{ contactId: ContactId; exists: boolean }>`
+  const rows = await tx<{ contactId: ContactId }>`
     update broadcast_recipients
     set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
       reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)},
       message_id = ${resultOf(sql`${sorted.map(({ message }) => message?.row.id)}::uuid[]`, contactIds)}
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
       and contact_id = any (${contactIds}::uuid[]) and status = 'pending'
-    returning contact_id, exists (
-      select from contacts
-      where contacts.organization_id = ${organizationId} and contacts.id = broadcast_recipients.contact_id)`
-  return new Map(rows.map(({ contactId, exists }) => [contactId, exists]))
+    returning contact_id`
+  return new Set(rows.map(({ contactId }) => contactId))
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Standing } from '../contacts/eligibility.ts'
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
 import { onShardsOf, transactionTime } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
@@ -47,8 +48,8 @@ export type Recipient = {
   lastName: string | null
   attributes: Record<string, unknown> | null
   /** Set also if there is no contact yet but the address unsubscribed earlier, before its contact was erased. */
-  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
-  suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
+  subscription: Standing['subscription']
+  suppressedBy: Standing['suppressedBy']
 }
 
 /**
@@ -153,7 +154,7 @@ export type Written = {
 /**
  * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
  * message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency key was used
- * by another request. Nothing is written for a skipped message except possibly its contact.
+ * by another request, or if its contact was erased. Nothing is written for a skipped message except possibly its contact.
  */
 export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
   const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
@@ -162,7 +163,7 @@ export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Pr
     return flow?.versionId === versionId && flow.status === 'active'
   })
   const queuedAt = (await transactionTime(tx)) ?? flows.values().next().value?.now ?? new Date()
-  const withContact = await insertContacts(tx, live)
+  const withContact = await insertContacts(tx, await withExistingContacts(tx, live))
   const written = await insertKeys(tx, withContact)
   if (written.length > 0) insertWithJobs(tx, written)
   return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
@@ -177,6 +178,25 @@ export function insertWithJobs(tx: Tx, messages: readonly NewMessage[]): void {
       status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
     ),
   )
+}
+
+/**
+ * Returns the messages whose contact is new or exists. Existing contacts cannot be erased before the end of the transaction, so
+ * that erasing them also finds the message.
+ */
+async function withExistingContacts(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
+  const known = messages.filter(({ newContact }) => !newContact)
+  if (known.length === 0) return messages
+  const rows = await tx<{ id: ContactId }>`
+    select contacts.id
+    from unnest(${known.map((each) => each.organizationId)}::uuid[], ${known.map((each) => each.contactId)}::uuid[])
+      as key (organization_id, id)
+    join contacts using (organization_id, id)
+    where true ${onShardsOf(tx, known, sql`contacts.organization_id`)}
+    order by contacts.organization_id, contacts.id
+    for key share of contacts`
+  const existing = new Set(rows.map(({ id }) => id))
+  return messages.filter(({ newContact, contactId }) => newContact || existing.has(contactId))
 }
 
 /** Creates contacts and returns the messages whose contact exists: others may create one with the same address. */

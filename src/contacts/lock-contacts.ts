@@ -1,0 +1,1 @@
+export { lockContacts } from './lock-contacts.sql.ts'
