@@ -177,8 +177,10 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   if (state && !state.isOpen) return postpone(state.until - +broadcast.now)
 
   const flow = await findFlowOf(db, organizationId, broadcast.flowId!, true)
+  // The organization was deleted.
+  if (!flow) return postpone(null)
   const versionFor = await loadVersions(sender, broadcast, broadcast.flowVersionId!)
-  if (!flow || !versionFor) throw new Error('The flow of the broadcast is missing')
+  if (!versionFor) throw new Error('The flow of the broadcast is missing')
   const until = Math.min(
     Date.now() + turnMs,
     state ? Date.now() + state.until - +broadcast.now : Number.POSITIVE_INFINITY,
@@ -219,12 +221,13 @@ function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {
 /** Runs a turn and halts it when the broadcast is no longer being sent. */
 async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promise<TurnEnd> {
   const { organizationId, id } = broadcast
-  const failed = (error: unknown): undefined => {
+  const failed = (error: unknown): null => {
     sender.log.warn({ err: error, broadcast: id }, 'Checking a broadcast failed')
+    return null
   }
   const look = async () => {
     const status = await findStatus(sender.db, organizationId, id).catch(failed)
-    if (status !== undefined && status !== 'sending') turn.halt()
+    if (status !== null && status !== 'sending') turn.halt()
   }
   const running: RunningTurn = { turn, look }
   const turns = sender.turns.get(id) ?? new Set()

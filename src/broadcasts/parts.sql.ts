@@ -1,3 +1,4 @@
+import { type Standing, suppressedBy } from '../contacts/eligibility.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -72,7 +73,7 @@ export async function reserveRate(
   return 0
 }
 
-export type PendingRecipient = {
+export type PendingRecipient = Standing & {
   contactId: ContactId
   /** The position of the variant; null outside the sample. */
   variant: number | null
@@ -81,8 +82,6 @@ export type PendingRecipient = {
   firstName: string | null
   lastName: string | null
   attributes: Record<string, unknown> | null
-  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
-  suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
 
 /** Returns pending recipients of a part in the order of their contacts. */
@@ -97,10 +96,7 @@ export async function selectPending(
   return db.run<PendingRecipient>(sql`
     select recipient.contact_id, recipient.variant, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
       contacts.subscription,
-      (select reason from suppressions
-        where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
-          and reason <> 'unsubscribe'
-        order by reason limit 1) as suppressed_by
+      ${suppressedBy(organizationId)} as suppressed_by
     from (
       select contact_id, variant from broadcast_recipients
       where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
@@ -115,13 +111,17 @@ export async function selectPending(
     order by recipient.contact_id`)
 }
 
+/** Returns `cancelled` if the organization was deleted, and undefined if the broadcast was erased with it. */
 export async function findStatus(
   db: Reader,
   organizationId: OrganizationId,
   id: BroadcastId,
 ): Promise<BroadcastStatus | undefined> {
   const [row] = await db<{ status: BroadcastStatus }>`
-    select status from broadcasts where organization_id = ${organizationId} and id = ${id}`
+    select case when organizations.deleted_at is null then broadcasts.status else 'cancelled' end as status
+    from broadcasts
+    join organizations on organizations.id = broadcasts.organization_id
+    where broadcasts.organization_id = ${organizationId} and broadcasts.id = ${id}`
   return row?.status
 }
 

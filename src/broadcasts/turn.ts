@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
+import { erasedReason, ineligibleReason, selectStandings } from '../contacts/eligibility.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { ItemBatcher } from '../db/per-organization.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
-import { suppressionReason } from '../messages/draft.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
@@ -15,6 +15,7 @@ import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPendin
 import { type RecipientResult, statusOf } from './settle.sql.ts'
 import type { Slots } from './slots.ts'
 import type { VersionFor } from './variants.ts'
+import { WaitingRecipients } from './waiting-recipients.ts'
 
 /** Recipients that are read and started together. */
 const chunkMax = 500
@@ -55,7 +56,8 @@ export type TurnInput = {
  */
 export type TurnEnd = { kind: 'done' | 'lost' | 'deferred' | 'unavailable' | 'over' } | { kind: 'rate'; waitMs: number }
 
-type OpenChunk = Chunk & { left: number }
+/** `readAt`: when its rows were read, on the clock of the process. */
+type OpenChunk = Chunk & { left: number; readAt: number }
 
 /**
  * Sends the recipients of a part in chunks until the time is up. The start of each chunk is committed before its emails are
@@ -66,6 +68,7 @@ export class Turn {
   readonly #parts: TurnParts
   readonly #input: TurnInput
   readonly #contextText: string
+  readonly #waiting: WaitingRecipients
   #part: Part
   #open: OpenChunk[] = []
   #outstanding = 0
@@ -80,6 +83,7 @@ export class Turn {
     this.#input = input
     this.#part = input.part
     this.#contextText = JSON.stringify(input.broadcast.context)
+    this.#waiting = new WaitingRecipients((ids) => selectStandings(parts.db, input.part.organizationId, ids))
   }
 
   /** No further email is started. Emails that are being transferred are recorded. */
@@ -99,8 +103,9 @@ export class Turn {
   async run(): Promise<TurnEnd> {
     const repeated = this.#part.chunks
     let after = this.#part.afterContact
-    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0 }))
+    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0, readAt: 0 }))
     for (const chunk of this.#open) {
+      chunk.readAt = performance.now()
       await this.#send(chunk, await this.#read(after, chunk.to, chunkMax))
       after = chunk.to
     }
@@ -134,6 +139,7 @@ export class Turn {
     const rate = broadcast.messagesPerHour
     const max = this.#parts.urgentWork.isExpected ? smallChunkMax : chunkMax
     const limit = rate === null ? max : Math.min(max, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
+    const readAt = performance.now()
     const recipients = await this.#read(after, this.#part.toContact, limit)
     if (recipients.length === 0) {
       await this.#until(() => this.#outstanding === 0)
@@ -141,12 +147,18 @@ export class Turn {
       return undefined
     }
     const at = new Date()
-    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0 }
-    const started = await this.#parts.db.begin(async (tx: Tx): Promise<TurnEnd | Part> => {
+    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0, readAt }
+    const reserve = async (tx: Tx): Promise<TurnEnd | Part> => {
       const waitMs = rate === null ? 0 : await reserveRate(tx, broadcast, recipients.length, rate)
       if (waitMs > 0) return { kind: 'rate', waitMs }
       const part = this.#withChunk(chunk)
-      return (await updatePart(tx, part)) ? { ...part, revision: part.revision + 1 } : { kind: 'lost' }
+      // Rolls back: the worker that took over would wait for the time of these emails.
+      if (!(await updatePart(tx, part))) throw new LostPart()
+      return { ...part, revision: part.revision + 1 }
+    }
+    const started = await this.#parts.db.begin(reserve).catch((error: unknown): TurnEnd => {
+      if (error instanceof LostPart) return { kind: 'lost' }
+      throw error
     })
     if ('kind' in started) {
       // At the limit of the rate, the emails of the chunks before are still sent.
@@ -173,6 +185,7 @@ export class Turn {
     const { slots, runner } = this.#parts
     const pacer = new Pacer()
     chunk.left = recipients.length
+    this.#waiting.add(recipients)
     for (const recipient of recipients) {
       const turn = slots.take() ?? (pacer.isDue ? pacer.turn() : undefined)
       if (turn) await turn
@@ -194,29 +207,30 @@ export class Turn {
       this.#stop({ kind: 'over' })
     } finally {
       this.#outstanding--
+      this.#waiting.delete(recipient)
       this.#wake()
     }
   }
 
   /** Starts with a slot and frees it. Returns undefined if nothing was attempted. */
-  async #attempt({ at }: Chunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
+  async #attempt(chunk: OpenChunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
     const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
     const { flow } = this.#input
-    const { contactId, email } = recipient
+    const { contactId } = recipient
     const key = { organizationId, broadcastId, contactId, message: null }
     try {
       const version = this.#input.versionFor(recipient.variant)
-      if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
-      const suppressed = suppressionReason(flow, recipient, false)
-      if (suppressed) return { ...key, status: statusOf('suppressed', suppressed), reason: suppressed }
-
+      if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
+      const { email } = recipient
+      const known = this.#suppressionOf(recipient)
+      if (known || email === null) return { ...key, ...(known ?? erased) }
       const drafting = this.#draft(recipient, email, version)
       const draft = drafting instanceof Promise ? await drafting : drafting
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
       const row: SendRow = {
         organizationId,
-        id: messageIdOf(broadcastId, contactId, round, at),
+        id: messageIdOf(broadcastId, contactId, round, chunk.at),
         flowId: flowId!,
         flowVersionId: version.id,
         flowKind: flow.kind,
@@ -228,18 +242,30 @@ export class Turn {
         context: this.#input.broadcast.context,
         isTest: false,
         broadcastId,
-        queuedAt: at,
+        queuedAt: chunk.at,
         isScheduled: false,
         recipient: draft.recipient,
         subscription: recipient.subscription,
         suppressedBy: recipient.suppressedBy,
       }
-      const outcome = await attemptMessage(this.#parts, { row, version }, 0, { bulk: true, isHalted: this.#isHalted })
-      if (!outcome) {
-        if (!this.#isHalted()) this.#stop({ kind: 'unavailable' })
-        return undefined
+      for (;;) {
+        let mustCheck = false
+        const isHalted = () => {
+          if (this.#isHalted()) return true
+          mustCheck = !this.#waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient) !== undefined
+          if (!mustCheck) this.#waiting.delete(recipient)
+          return mustCheck
+        }
+        const outcome = await attemptMessage(this.#parts, { row, version }, 0, { bulk: true, isHalted })
+        if (outcome) return this.#resultOf(row, outcome)
+        if (!mustCheck) {
+          if (!this.#isHalted()) this.#stop({ kind: 'unavailable' })
+          return undefined
+        }
+        if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
+        const suppression = this.#suppressionOf(recipient)
+        if (suppression) return { ...key, ...suppression }
       }
-      return this.#resultOf(row, outcome)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
@@ -248,6 +274,13 @@ export class Turn {
     } finally {
       this.#parts.slots.free()
     }
+  }
+
+  /** Returns the result of a recipient that may not get the email, as far as is known now. */
+  #suppressionOf(recipient: PendingRecipient): Pick<RecipientResult, 'status' | 'reason'> | undefined {
+    if (recipient.email === null) return erased
+    const reason = ineligibleReason(this.#input.flow, recipient)
+    return reason === null ? undefined : { status: statusOf('suppressed', reason), reason }
   }
 
   #resultOf(row: SendRow, outcome: Outcome): RecipientResult {
@@ -287,6 +320,10 @@ export class Turn {
     }
   }
 }
+
+const erased = { status: 'suppressed', reason: erasedReason } as const
+
+class LostPart extends Error {}
 
 /**
  * The id of a message depends only on its recipient and the time of its chunk, so that an email that is sent again after a
