@@ -9,7 +9,7 @@ import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
 import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { broadcastKind, controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload } from './lanes.ts'
 import { resetFailed } from './ledger.sql.ts'
-import { startOf } from './schedule.ts'
+import { checkPlannedTime, startOf } from './schedule.ts'
 import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './service-announcements.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
@@ -44,8 +44,7 @@ export async function scheduleBroadcast(parts: ActionParts, key: Key, confirmati
 async function plan(tx: Tx, current: Broadcast, confirmation: Confirmation): Promise<void> {
   const startsAt = startOf(current.schedule)
   if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
-  const planned = current.schedule.per_recipient ? startOf({ ...current.schedule, per_recipient: false })! : startsAt
-  if (planned <= current.now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
+  checkPlannedTime(current.schedule, current.now)
   await confirm(tx, current, confirmation)
   await updateStatus(tx, current, { status: 'scheduled', startsAt: later(startsAt, current.now) })
   enqueueStep(tx, current, 'prepare', Math.max(0, +startsAt - +current.now))

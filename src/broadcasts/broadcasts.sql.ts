@@ -152,6 +152,16 @@ export async function countBroadcasts(db: Reader, organizationId: OrganizationId
   return row!.count
 }
 
+/** Returns the names that begin with this text, of the newest thousand broadcasts that have such a name. */
+export async function selectNames(db: Reader, organizationId: OrganizationId, start: string): Promise<string[]> {
+  const rows = await db<{ name: string }>`
+    select name from broadcasts
+    where organization_id = ${organizationId} and starts_with(name, ${start})
+    order by id desc
+    limit 1000`
+  return rows.map(({ name }) => name)
+}
+
 export type BroadcastContent = Pick<
   Broadcast,
   | 'name'
@@ -249,7 +259,7 @@ export async function findWatchedSince(
   return row?.watchedSince ?? undefined
 }
 
-/** Returns undefined if the flow does not exist or, unless included, was deleted. */
+/** Returns undefined if the flow does not exist or, unless included, was deleted, or if its organization was deleted. */
 export async function findFlowOf(
   db: Reader,
   organizationId: OrganizationId,
@@ -259,7 +269,7 @@ export async function findFlowOf(
   const [row] = await db<FlowOfBroadcast>`
     select flows.kind, flows.status, flows.version_id, organizations.name as organization_name
     from flows
-    join organizations on organizations.id = flows.organization_id
+    join organizations on organizations.id = flows.organization_id and organizations.deleted_at is null
     where flows.organization_id = ${organizationId} and flows.id = ${flowId}
       and (${includeDeleted} or flows.deleted_at is null)`
   return row

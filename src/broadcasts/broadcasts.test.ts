@@ -63,6 +63,16 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
   const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
   expect(copy).toMatchObject({ name: 'Copy of News', status: 'draft', audience: changes.audience, flow_id: flow })
   expect((await app.manage('GET', '/organization/broadcasts?limit=1')).body.data).toMatchObject([{ id: copy.id }])
+  const copyOfCopy = (await app.manage('POST', `/organization/broadcasts/${copy.id}/duplicate`)).body.data
+  expect(copyOfCopy.name).toBe('Copy of News (2)')
+
+  // The planned time is copied, and one that has passed is rejected by the check.
+  const schedule = { ...changes.schedule, at: '2026-01-05T09:00' }
+  await app.manage('PATCH', path, { schedule })
+  const planned = (await app.manage('POST', `${path}/duplicate`)).body.data
+  expect(planned).toMatchObject({ name: 'Copy of News (3)', schedule })
+  const late = await app.manage('POST', `/organization/broadcasts/${planned.id}/check`)
+  expect([late.status, late.body.error.fields[0].path]).toEqual([422, 'schedule.at'])
   expect((await app.manage('DELETE', path)).status).toBe(200)
   expect((await app.manage('GET', path)).status).toBe(404)
 })
@@ -110,6 +120,7 @@ test('invalid content is rejected with the path of the field', async () => {
     [{ variants: [{ share: 50, subject: 'A', flow_version: 1 }, { share: 50 }] }, 'variants.0'],
     [{ variants: [{ share: 50 }, { share: 50, subject: '{% if %}' }] }, 'variants.1.subject'],
     [{ variants: [{ share: 50 }, { share: 50, subject: ' ' }] }, 'variants.1.subject'],
+    [{ variants: [{ share: 50 }, { share: 50, subject: 'News\r\nBcc: x@example.com' }] }, 'variants.1.subject'],
     [{ variants: Array(5).fill({ share: 20 }) }, 'variants'],
     [{ test_percent: 0 }, 'test_percent'],
     [{ winner_by: 'luck' }, 'winner_by'],
@@ -151,15 +162,18 @@ test('a start schedules a broadcast with a planned time, at most once, and compa
     const { id } = await make('/broadcasts', { name: 'News', flow_id: flow, audience, schedule })
     return [1, 2].map(() => app.manage('POST', `/organization/broadcasts/${id}/start`))
   }
-  for (const at of ['2040-01-10T09:00:30+01:00', '2040-01-10T08:00:30Z', '2040-01-10T09:00:30']) {
-    const [first, second] = (await Promise.all(await start({ at, time_zone: 'Europe/Vienna' }))).sort(
+  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+  for (const at of [`${day}T17:00:30+09:00`, `${day}T08:00:30Z`, `${day}T17:00:30`]) {
+    const [first, second] = (await Promise.all(await start({ at, time_zone: 'Asia/Tokyo' }))).sort(
       (a, b) => a.status - b.status,
     )
     expect([first!.status, second!.status]).toEqual([202, 409])
-    expect(first!.body.data).toMatchObject({ status: 'scheduled', starts_at: '2040-01-10T08:00:30.000Z' })
+    expect(first!.body.data).toMatchObject({ status: 'scheduled', starts_at: `${day}T08:00:30.000Z` })
   }
   const past = await Promise.all(await start({ at: '2020-01-10T08:00:00Z' }))
   expect(past.map(({ status }) => status)).toEqual([422, 422])
+  const distant = await Promise.all(await start({ at: new Date(Date.now() + 366 * 86_400_000).toISOString() }))
+  expect(distant.map(({ body }) => body.error.fields[0].path)).toEqual(['schedule.at', 'schedule.at'])
   const now = await Promise.all(await start({}))
   expect(now.map(({ status }) => status).sort()).toEqual([202, 409])
 })

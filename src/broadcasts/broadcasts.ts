@@ -5,7 +5,7 @@ import { matchesFilter } from '../segments/matches.ts'
 import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
-import { checkName } from '../values/names.ts'
+import { checkName, nameMax } from '../values/names.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import { type AudienceOf, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
 import {
@@ -19,6 +19,7 @@ import {
   findFlowOf,
   insertBroadcast,
   lockBroadcast,
+  selectNames,
   updateContent,
 } from './broadcasts.sql.ts'
 import { checkSchedule } from './schedule.ts'
@@ -95,11 +96,19 @@ export async function duplicateBroadcast(
   const original = await getBroadcast(parts.db, organizationId, id)
   return createBroadcast(parts, organizationId, userId, {
     ...original,
-    name: `Copy of ${original.name}`.slice(0, 200),
+    name: await copyName(parts.db, organizationId, original.name),
     audience: await withoutDeleted(parts.db, organizationId, original.audience),
-    // The time of the original has passed, or belongs to it.
-    schedule: { ...original.schedule, at: null, per_recipient: false },
   })
+}
+
+/** Returns “Copy of X”, or “Copy of X (2)” and so on, also for a copy of a copy. */
+async function copyName(db: Reader, organizationId: OrganizationId, name: string): Promise<string> {
+  const original = name.replace(/^Copy of /, '').replace(/ \(\d+\)$/, '')
+  const base = `Copy of ${original}`.slice(0, nameMax - ' (1000)'.length)
+  const taken = new Set(await selectNames(db, organizationId, base))
+  let copy = base
+  for (let number = 2; taken.has(copy); number++) copy = `${base} (${number})`
+  return copy
 }
 
 export const notIn = ({ status }: Pick<Broadcast, 'status'>, advice: string) =>

@@ -9,6 +9,7 @@ import type { ContactId } from '../values/ids.ts'
 import { type AudienceContact, type AudienceCounts, countAudience, selectAudience } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
+import { checkPlannedTime } from './schedule.ts'
 import { loadVersions } from './variants.ts'
 
 const pageSize = 1_000
@@ -38,6 +39,7 @@ export type Check = AudienceCounts & {
  */
 export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: Broadcast): Promise<Check> {
   const { flow, of } = await readyToSend(db, broadcast)
+  checkPlannedTime(broadcast.schedule, broadcast.now)
   const { context } = broadcast
   const versionFor = (await loadVersions({ db, templates: parts.templates }, broadcast, flow.versionId))!
   const versions =

@@ -70,6 +70,18 @@ export function startOf({ at, time_zone: zone, per_recipient: perRecipient }: Sc
 }
 
 const dayMs = 86_400_000
+/** A job that waits for years would never be noticed. */
+const daysAheadMax = 365
+
+/** Throws `Refusal` if the planned time has passed or is too far ahead. */
+export function checkPlannedTime(schedule: Schedule, now: Date): void {
+  // At the local time of each recipient, the time in the zone of the broadcast counts.
+  const planned = startOf({ ...schedule, per_recipient: false })
+  if (!planned) return
+  if (planned <= now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
+  if (+planned > +now + daysAheadMax * dayMs)
+    throw invalid({ path: 'schedule.at', problem: `must be at most ${daysAheadMax} days ahead` })
+}
 
 /**
  * The time at which recipients in this zone get a broadcast that is sent at their local time: at the planned time, or on the

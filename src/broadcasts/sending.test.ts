@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { emails, fill } from '../../test/support/broadcasts.ts'
+import { password } from '../../test/support/people.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -155,6 +156,85 @@ test('a recipient that is unsubscribed or suppressed after the start gets no ema
   expect(sent.counts).toMatchObject({ recipients: 30, sent: 28, suppressed: 1, unsubscribed: 1 })
   expect(await broadcast.recipients('suppressed')).toMatchObject([{ email: suppressed, reason: 'manual' }])
   expect(await broadcast.recipients('unsubscribed')).toMatchObject([{ email: unsubscribed, reason: 'unsubscribed' }])
+})
+
+test('recipients that unsubscribe, are suppressed or erased while their emails wait for a connection get none', async () => {
+  await using relay = await startRelay({ parse: false })
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const started: string[] = []
+  relay.onRecipient = async (address) => {
+    started.push(address)
+    await held
+    return undefined
+  }
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '1' })
+  const { make, group, create } = await fill(app)
+  const addresses = emails('a', 120)
+  const broadcast = await create([await group('First', addresses)])
+  await broadcast.start()
+  await until('the first email', () => started.length > 0)
+  const [suppressed, erased] = addresses.slice(-2) as [string, string]
+  await make('/suppressions', { email: suppressed })
+  const { data } = (await app.manage('GET', `/organization/contacts?query=${erased}`)).body
+  await app.manage('DELETE', `/organization/contacts/${data[0].id}`)
+  await app.db.statement`update contacts set subscription = 'unsubscribed'`
+  // Their rows were read before, and may be used for a while.
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  const inTransfer = started.length
+  release()
+  const { counts } = await broadcast.ended()
+  expect(relay.mails.length).toBeLessThanOrEqual(inTransfer)
+  expect(counts).toMatchObject({ sent: relay.mails.length, suppressed: 2, unsubscribed: 118 - relay.mails.length })
+  const reasons = (await broadcast.recipients('suppressed')).map(({ email, reason }) => [email, reason])
+  expect(reasons).toEqual(
+    expect.arrayContaining([
+      [suppressed, 'manual'],
+      [null, 'the contact was erased'],
+    ]),
+  )
+})
+
+test('deleting the organization stops its broadcasts', async () => {
+  await using relay = await startRelay({ parse: false })
+  relay.onData = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 20))
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '2' })
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('First', emails('a', 900))])
+  await broadcast.start()
+  await until('some emails', () => relay.mails.length > 20)
+  expect((await app.manage('DELETE', '/organization', { name: 'Acme', password })).status).toBe(200)
+  await noneInFlight(app)
+  const arrived = relay.mails.length
+  expect(arrived).toBeLessThan(600)
+  expect(await app.db`select from broadcast_recipients where status = 'pending' limit 1`).toHaveLength(1)
+})
+
+test('a worker that loses a part leaves the time of its emails to the next', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { group, create } = await fill(app)
+  // Another worker changes the part as soon as the first has reserved the time of an email.
+  await app.db.pool.query(`
+    create sequence reservations;
+    create function take_part_over() returns trigger language plpgsql as $$
+    begin
+      perform nextval('reservations');
+      update broadcast_parts set revision = revision + 1 where broadcast_id = new.id;
+      return null;
+    end $$;
+    create trigger take_part_over after update of next_chunk_at on broadcasts
+    for each row when (new.next_chunk_at is distinct from old.next_chunk_at) execute function take_part_over()`)
+  const broadcast = await create([await group('First', emails('a', 2))], { messages_per_hour: 1 })
+  await broadcast.start()
+  await until('a reservation', async () => {
+    const { rows } = await app.db.pool.query('select is_called from reservations')
+    return rows[0].is_called
+  })
+  await app.db.pool.query('drop trigger take_part_over on broadcasts')
+  await until('the first email', () => relay.mails.length === 1)
 })
 
 test('pause stops sending and resume continues without repeating; cancel ends it', async () => {

@@ -8,6 +8,9 @@ const newsletter = {
   html: '<p>{{ headline }} <a href="https://acme.example/news">Read more</a></p>',
 }
 
+/** A local time. */
+const inTwoDays = () => new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16)
+
 /** A draft that is checked, tested, sent, and results; and one that is scheduled, paused and cancelled. */
 export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   const { app } = recorder
@@ -58,7 +61,7 @@ async function recordControls(recorder: Recorder, id: string, recipients: number
   await recorder.record('deleteBroadcast', { params: { id: unused } })
   const later = (await app.manage('POST', `${path}/duplicate`)).body.data.id
   await app.manage('PATCH', `/organization/broadcasts/${later}`, {
-    schedule: { at: '2040-01-10T09:00', time_zone: 'Europe/Vienna' },
+    schedule: { at: inTwoDays(), time_zone: 'Europe/Vienna' },
   })
   await recorder.record('scheduleBroadcast', { params: { id: later }, body: { expected_recipients: recipients } })
   await recorder.record('cancelBroadcast', { params: { id: later } })

@@ -61,6 +61,7 @@ export class Stable {
       return field.endsWith('expires_at') || field.endsWith('_ends_at')
         ? '2026-03-09T09:30:00.000Z'
         : `${day}T${times[field] ?? '09:30:00.000'}Z`
+    if (field === 'at' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text)) return '2026-03-04T09:00'
     const link = /^(inv|rst|eml)_[0-9a-z]{26}[\w-]{43}$/.exec(text)
     if (link) return `${link[1]}${linkToken}`
     if (field === 'token' && !text.startsWith('ey')) return mailgunToken

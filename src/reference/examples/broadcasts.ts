@@ -788,7 +788,7 @@ export const examples: Examples = {
           "message": "Accepted",
           "data": {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-            "name": "Copy of Copy of November news",
+            "name": "Copy of November news (2)",
             "status": "scheduled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
@@ -805,7 +805,7 @@ export const examples: Examples = {
             },
             "service_announcement": false,
             "schedule": {
-              "at": "2040-01-10T09:00",
+              "at": "2026-03-04T09:00",
               "time_zone": "Europe/Vienna",
               "per_recipient": false,
               "time_zone_attribute": "time_zone",
@@ -1007,7 +1007,7 @@ export const examples: Examples = {
           "message": "OK",
           "data": {
             "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-            "name": "Copy of Copy of November news",
+            "name": "Copy of November news (2)",
             "status": "cancelled",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_version": null,
@@ -1024,7 +1024,7 @@ export const examples: Examples = {
             },
             "service_announcement": false,
             "schedule": {
-              "at": "2040-01-10T09:00",
+              "at": "2026-03-04T09:00",
               "time_zone": "Europe/Vienna",
               "per_recipient": false,
               "time_zone_attribute": "time_zone",

@@ -20,7 +20,10 @@ export const broadcastNotes: Notes = {
   getBroadcast: { details: 'Poll it about once a second to show the progress.' },
   updateBroadcast: { errors: { conflict: notDraft } },
   deleteBroadcast: { errors: { conflict: 'The broadcast was started, or is scheduled. Cancel it first.' } },
-  duplicateBroadcast: { details: 'The planned time is not copied, and neither are groups that were deleted since.' },
+  duplicateBroadcast: {
+    details:
+      'The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.',
+  },
   checkBroadcast: {
     details:
       'Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
@@ -35,7 +38,10 @@ export const broadcastNotes: Notes = {
   scheduleBroadcast: {
     details:
       'The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.',
-    errors: { conflict: changed, validation_failed: 'The planned time is missing or in the past.' },
+    errors: {
+      conflict: changed,
+      validation_failed: 'The planned time is missing, in the past or more than 365 days ahead.',
+    },
   },
   pauseBroadcast: {
     details: 'Emails that are being transferred at this moment still arrive.',
