@@ -2156,14 +2156,14 @@ export interface paths {
          * Create a broadcast
          * @description Creates a draft. Nothing is sent until it is started or scheduled.
          *
-         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.
+         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
          *     **Errors**
          *
          *     - **409** `conflict`: The organization has 1,000 drafts.
-         *     - **422** `validation_failed`: A field is invalid, or the flow, a group or a segment does not exist.
+         *     - **422** `validation_failed`: A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`.
          */
         post: operations["createBroadcast"];
         delete?: never;
@@ -2229,7 +2229,7 @@ export interface paths {
          * Duplicate a broadcast
          * @description Creates a draft with the same content and audience.
          *
-         *     The planned time is not copied, and neither are groups that were deleted since.
+         *     The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          */
@@ -2331,7 +2331,7 @@ export interface paths {
          *
          *     **Errors**
          *
-         *     - **422** `validation_failed`: The flow or the audience is missing.
+         *     - **422** `validation_failed`: The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement.
          *     - **409** `flow_not_active`: The flow is paused or archived.
          */
         post: operations["checkBroadcast"];
@@ -2407,14 +2407,14 @@ export interface paths {
          * Start a broadcast
          * @description Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the permission to start broadcasts.
          *
-         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. Of several concurrent requests, one succeeds.
+         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
          *     **Errors**
          *
          *     - **409** `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request.
-         *     - **422** `validation_failed`: The flow or the audience is missing.
+         *     - **422** `validation_failed`: The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement.
          *     - **409** `flow_not_active`: The flow is paused or archived.
          */
         post: operations["startBroadcast"];
@@ -2444,7 +2444,7 @@ export interface paths {
          *     **Errors**
          *
          *     - **409** `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request.
-         *     - **422** `validation_failed`: The planned time is missing or in the past.
+         *     - **422** `validation_failed`: The planned time is missing, in the past or more than 365 days ahead.
          */
         post: operations["scheduleBroadcast"];
         delete?: never;
@@ -13197,6 +13197,7 @@ export interface operations {
                      *           "context": {
                      *             "headline": "Three new birds"
                      *           },
+                     *           "service_announcement": false,
                      *           "schedule": {
                      *             "at": null,
                      *             "time_zone": "Europe/Vienna",
@@ -13260,6 +13261,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -13404,6 +13407,8 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
+                    /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                    service_announcement?: boolean;
                     schedule?: {
                         /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
@@ -13456,6 +13461,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Two new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -13517,6 +13523,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -13613,7 +13621,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `validation_failed`: A field is invalid, or the flow, a group or a segment does not exist. */
+            /** @description `validation_failed`: A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13685,6 +13693,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -13754,6 +13763,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -13964,6 +13975,8 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
+                    /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                    service_announcement?: boolean;
                     schedule?: {
                         /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
@@ -14016,6 +14029,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -14077,6 +14091,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -14220,6 +14236,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -14281,6 +14298,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -14586,7 +14605,9 @@ export interface operations {
                             /** @description Contacts in the audience, each counted once. */
                             audience: number;
                             suppressed: number;
+                            /** @description Contacts of the audience that unsubscribed and are not suppressed. A service announcement is sent to them, and they are counted in `recipients`; any other broadcast skips them. */
                             unsubscribed: number;
+                            /** @description The same for contacts that never subscribed. */
                             not_subscribed: number;
                             /** @description The variables without a default that recipients lack, with the number of these recipients. */
                             missing_variables: {
@@ -14620,7 +14641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `validation_failed`: The flow or the audience is missing. */
+            /** @description `validation_failed`: The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14780,6 +14801,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Four new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -14854,6 +14876,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -14985,6 +15009,8 @@ export interface operations {
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
                     expected_recipients?: number;
+                    /** @description Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409. */
+                    expected_unsubscribed?: number;
                 } | null;
             };
         };
@@ -15017,6 +15043,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -15078,6 +15105,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -15188,7 +15217,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `validation_failed`: The flow or the audience is missing. */
+            /** @description `validation_failed`: The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15222,6 +15251,8 @@ export interface operations {
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
                     expected_recipients?: number;
+                    /** @description Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409. */
+                    expected_unsubscribed?: number;
                 } | null;
             };
         };
@@ -15239,7 +15270,7 @@ export interface operations {
                      *       "message": "Accepted",
                      *       "data": {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "name": "Copy of Copy of November news",
+                     *         "name": "Copy of November news (2)",
                      *         "status": "scheduled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
@@ -15254,8 +15285,9 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
-                     *           "at": "2040-01-10T09:00",
+                     *           "at": "2026-03-04T09:00",
                      *           "time_zone": "Europe/Vienna",
                      *           "per_recipient": false,
                      *           "time_zone_attribute": "time_zone",
@@ -15315,6 +15347,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -15412,7 +15446,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `validation_failed`: The planned time is missing or in the past. */
+            /** @description `validation_failed`: The planned time is missing, in the past or more than 365 days ahead. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15466,6 +15500,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -15527,6 +15562,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -15666,6 +15703,7 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -15727,6 +15765,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -15851,7 +15891,7 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": {
                      *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "name": "Copy of Copy of November news",
+                     *         "name": "Copy of November news (2)",
                      *         "status": "cancelled",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_version": null,
@@ -15866,8 +15906,9 @@ export interface operations {
                      *         "context": {
                      *           "headline": "Three new birds"
                      *         },
+                     *         "service_announcement": false,
                      *         "schedule": {
-                     *           "at": "2040-01-10T09:00",
+                     *           "at": "2026-03-04T09:00",
                      *           "time_zone": "Europe/Vienna",
                      *           "per_recipient": false,
                      *           "time_zone_attribute": "time_zone",
@@ -15927,6 +15968,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
@@ -16064,6 +16107,7 @@ export interface operations {
                      *           "exclude_segment_ids": []
                      *         },
                      *         "context": {},
+                     *         "service_announcement": false,
                      *         "schedule": {
                      *           "at": null,
                      *           "time_zone": "Europe/Vienna",
@@ -16125,6 +16169,8 @@ export interface operations {
                             context: {
                                 [key: string]: unknown;
                             };
+                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+                            service_announcement: boolean;
                             schedule: {
                                 /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                                 at: string | null;
