@@ -31,6 +31,19 @@ test('MJML compiles to HTML with working Liquid tags, also with a < in a tag', a
   expect(text).toBe('For Ada\n\n[Cards][few]\n\n[a<b][few]\n\nGo [https://example.com/]')
 })
 
+test('an email loads no font from another server unless the MJML asks for it', async () => {
+  const body = '<mj-body><mj-section><mj-column><mj-text>Hi</mj-text></mj-column></mj-section></mj-body>'
+  const htmlOf = async (source: string) => {
+    const compilation = await compile(source)
+    if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
+    return compilation.template.render(values).html
+  }
+  expect(await htmlOf(`<mjml>${body}</mjml>`)).not.toMatch(/googleapis|@import|<link/)
+  const head = `<mj-head><mj-font name="Lato" href="https://fonts.example.com/lato.css" />
+    <mj-attributes><mj-all font-family="Lato, sans-serif" /></mj-attributes></mj-head>`
+  expect(await htmlOf(`<mjml>${head}${body}</mjml>`)).toContain('@import url(https://fonts.example.com/lato.css)')
+})
+
 test('MJML errors and dropped tags are reported with line and column', async () => {
   const compilation = await compile(`<mjml><mj-body>
 {% if
