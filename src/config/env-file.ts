@@ -1,7 +1,5 @@
+import { nearest } from '../values/nearest.ts'
 import type { Environment } from './config.ts'
-
-/** Names with a larger edit distance are unlikely to be a typo. */
-const typoDistanceMax = 2
 
 /**
  * Node's own parser is not used because it ends a value at any `#`, even inside a password, and drops the text after a
@@ -30,24 +28,4 @@ export function unknownSettings(file: Environment, settings: readonly string[]):
       .map(({ name, meant }) => `Unknown setting ${name} in .env. Did you mean ${meant}?`),
     ...(others.length > 0 ? [`Unknown settings in .env: ${others.join(', ')}.`] : []),
   ]
-}
-
-function nearest(name: string, settings: readonly string[]): string | undefined {
-  const [closest] = settings
-    .map((setting) => ({ setting, distance: distanceOf(name, setting) }))
-    .filter(({ distance }) => distance <= typoDistanceMax)
-    .sort((a, b) => a.distance - b.distance)
-  return closest?.setting
-}
-
-/** Returns the Levenshtein distance. */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (let j = 1; j <= b.length; j++)
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (letter === b[j - 1] ? 0 : 1)))
-    row = next
-  }
-  return row[b.length]!
 }

@@ -54,6 +54,9 @@ export function messageOf(error: unknown): string {
   let message = error instanceof Error ? error.message : String(error)
   message = message.replace(/, line:\d+, col:\d+$/, '')
   for (const [pattern, words] of rewordings) message = message.replace(pattern, words)
-  if (message.length > messageLengthMax) message = `${message.slice(0, messageLengthMax)}…`
+  message = shortened(message)
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
+
+export const shortened = (message: string) =>
+  message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…` : message

@@ -223,6 +223,37 @@ test('a variable is optional if every use has a default, is a condition, or is i
   })
 })
 
+test('a field that no contact or organization has is reported with its place and a suggestion', async () => {
+  const problems = await problemsOf({
+    subject: 'Hi {{ contact.frist_name }}',
+    html: '<p>\n  {% if contact.plan == "pro" %}{{ contact["firstName"] }}{% endif %}</p>',
+    text: '{{ organization.nam }} {{ x | default: contact.name }} {{ contact["a b"] }} {{ contact.unsubscribe_url }}',
+  })
+  expect(problems.map(({ part, line, column, message }) => `${part} ${line}:${column} ${message}`)).toEqual([
+    'subject 1:7 There is no contact.frist_name. Did you mean contact.first_name?',
+    'html 2:9 There is no contact.plan. Did you mean contact.attributes.plan?',
+    'html 2:36 There is no contact.firstName. Did you mean contact.first_name?',
+    'text 1:4 There is no organization.nam. Did you mean organization.name?',
+    'text 1:40 There is no contact.name. Did you mean contact.first_name?',
+    'text 1:59 There is no contact.a b.',
+    'text 1:80 There is no contact.unsubscribe_url. Did you mean unsubscribe_url?',
+  ])
+  const allowed = `{{ contact.email.size }}{{ contact.attributes.a.b }}{{ contact[key] }}{{ context.contact.plan }}
+    {% for contact in contacts %}{{ contact.plan }}{% endfor %}{% assign organization = x %}{{ organization.town }}`
+  expect(await problemsOf({ html: allowed })).toEqual([])
+})
+
+test('a stored template with a field that no contact has still renders', async () => {
+  const template = await loadTemplate({
+    subject: 'Hi',
+    html: '{% if contact.plan == "pro" %}Pro{% else %}Free{% endif %}',
+    text: { from: 'html' },
+  })
+  expect(template.render(valuesOf()).html).toBe('Free')
+  const strict = await loadTemplate({ subject: 'Hi {{ contact.frist_name }}', html: 'x', text: { from: 'html' } })
+  expect(missingVariables(strict, valuesOf())).toEqual(['contact.frist_name'])
+})
+
 test('missing variables are provided by neither context nor contact', async () => {
   const template = await compiled({
     subject: '{{ order.id }} {{ first_name }} {{ last_name }}',

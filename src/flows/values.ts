@@ -1,3 +1,5 @@
+import { nearest } from '../values/nearest.ts'
+
 /** The values of an email. All of them are JSON data: no functions, classes or cycles. */
 export type TemplateValues = {
   contact: {
@@ -20,6 +22,29 @@ export type Scope = Readonly<Record<string, unknown>>
 
 /** Names that a context cannot override: a send request must not change the contact or the unsubscribe URL. */
 export const reservedNames: readonly string[] = ['contact', 'organization', 'unsubscribe_url', 'context']
+
+/** The fields of the reserved objects. Any other field never has a value, so it can only be a mistake. */
+const objectFields: Readonly<Record<string, readonly string[]>> = {
+  contact: ['email', 'first_name', 'last_name', 'attributes'],
+  organization: ['name'],
+}
+
+/** Returns the object and the field if the path reads a field that no contact or organization has. */
+export function unknownFieldIn([object, field]: Path): { object: string; field: string } | undefined {
+  if (typeof object !== 'string' || !Object.hasOwn(objectFields, object) || field === undefined) return undefined
+  return objectFields[object]!.includes(String(field)) ? undefined : { object, field: String(field) }
+}
+
+/** Returns the variable that was probably meant, if an unknown field of a contact or organization is read. */
+export function suggestionFor({ object, field }: { object: string; field: string }): string | undefined {
+  if (reservedNames.includes(field)) return field
+  const fields = objectFields[object]!
+  const written = nearest(snakeCase(field), fields) ?? fields.find((name) => name.endsWith(`_${field}`))
+  if (written) return `${object}.${written}`
+  return object === 'contact' && /^\w+$/.test(field) ? `contact.attributes.${field}` : undefined
+}
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
  * Returns the variables of a template. Context keys are available at the top level (and under `context`). Unless null,

@@ -207,6 +207,15 @@ test('an error in the subject is marked at its field, and the preview is marked 
     .click()
   await expect.poll(() => subject.evaluate((field) => field.matches(':focus'))).toBe(true)
 
+  await subject.fill('Hello {{ contact.frist_name }}')
+  await preview.getByText('There is no contact.frist_name. Did you mean contact.first_name?').waitFor()
+  await page
+    .getByRole('button', { name: /^Subject, line 1, column 10/ })
+    .first()
+    .waitFor()
+  const sampleData = page.getByRole('region', { name: 'Sample data' })
+  expect(await sampleData.textContent()).not.toContain('frist_name')
+
   await subject.fill('Your order is here')
   await preview.getByText('Your order is here').waitFor()
   await preview.getByText('Preview is out of date').waitFor({ state: 'hidden' })

@@ -1,5 +1,5 @@
 import { CaseTag, ForTag, IfTag, TablerowTag, type Template, type Token, TypeGuards, UnlessTag, Value } from 'liquidjs'
-import type { Path } from '../values.ts'
+import { type Path, unknownFieldIn } from '../values.ts'
 import type { Variable } from '../variables.ts'
 import { type Argument, accessesOf, childrenOf, parameterTokens, tokensOf } from './syntax-tree.ts'
 
@@ -7,7 +7,11 @@ export type Analysis = {
   variables: Variable[]
   /** Every name that the template assigns. */
   locals: ReadonlySet<string>
+  /** Every use of a field that no contact or organization has. */
+  unknownFields: UnknownField[]
 }
+
+type UnknownField = { object: string; field: string; position: number }
 
 /** The loop variables in scope at a node. */
 type Bound = readonly string[]
@@ -15,12 +19,13 @@ type Bound = readonly string[]
 export function analyse(templates: readonly Template[]): Analysis {
   const analyser = new Analyser()
   analyser.visitAll(templates, [])
-  return { variables: [...analyser.variables.values()], locals: analyser.locals }
+  return { variables: [...analyser.variables.values()], locals: analyser.locals, unknownFields: analyser.unknownFields }
 }
 
 class Analyser {
   readonly variables = new Map<string, Variable>()
   readonly locals = new Set<string>()
+  readonly unknownFields: UnknownField[] = []
   readonly #present = new PresentPaths()
   readonly #usesOf = new Map<string, Set<string>>()
 
@@ -108,9 +113,11 @@ class Analyser {
 
   /** `insteadOf` is undefined if a missing value is harmless. */
   #note(token: Token, bound: Bound, insteadOf: readonly Path[] | undefined): void {
-    for (const { path } of accessesOf(token)) {
+    for (const { path, token: place } of accessesOf(token)) {
       const root = path[0]
       if (typeof root !== 'string' || bound.includes(root) || this.locals.has(root)) continue
+      const unknown = unknownFieldIn(path)
+      if (unknown) this.unknownFields.push({ ...unknown, position: place.begin })
       const needed = insteadOf && !this.#present.covers(path)
       const name = nameOf(path)
       const earlier = this.variables.get(name)

@@ -1,7 +1,7 @@
 import { LiquidError, Tokenizer, TypeGuards } from 'liquidjs'
 import type { Budget } from '../budget.ts'
-import type { Problem, TemplatePart } from '../problems.ts'
-import type { Scope } from '../values.ts'
+import { Lines, type Problem, problemsMax, shortened, type TemplatePart } from '../problems.ts'
+import { type Scope, suggestionFor } from '../values.ts'
 import type { Variable } from '../variables.ts'
 import { analyse } from './analyse.ts'
 import { engineFor } from './engine.ts'
@@ -27,7 +27,15 @@ export type LiquidTemplate = {
 /** Returns the problems of a template, as many at once as possible. */
 export function findProblems(part: TemplatePart, source: string): Problem[] {
   const parsed = parsePart(engineOf(part), part, source)
-  return isProblems(parsed) ? parsed : []
+  if (isProblems(parsed)) return parsed
+  const lines = new Lines(source)
+  return analyse(parsed)
+    .unknownFields.slice(0, problemsMax)
+    .map(({ object, field, position }) => {
+      const suggestion = suggestionFor({ object, field })
+      const message = `There is no ${object}.${field}.${suggestion ? ` Did you mean ${suggestion}?` : ''}`
+      return { part, ...lines.at(position), message: shortened(message) }
+    })
 }
 
 /** Throws an `Error` if the template has problems. */
