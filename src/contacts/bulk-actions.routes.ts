@@ -14,7 +14,8 @@ import { type OrganizationId, toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type BulkAction, bulkActionNames, type Selection, selectBulkActions } from './bulk-actions.sql.ts'
 import { cancelBulkAction, getBulkAction, startBulkAction } from './bulk-actions.ts'
-import { queryMax } from './filter-query.ts'
+import { filterQuery, queryMax } from './filter-query.ts'
+import { contactsOfImport } from './imported-contacts.ts'
 
 const contactsMax = 1_000
 const listed = 20
@@ -23,6 +24,7 @@ const Matching = Type.Object(
   {
     query: Type.Optional(Type.String({ maxLength: queryMax })),
     group_id: Type.Optional(Type.String()),
+    import_id: filterQuery.import_id,
     segment_id: Type.Optional(Type.String()),
     status: Type.Optional(oneOf(...contactStatuses)),
     filter: Type.Optional(FilterRef),
@@ -126,12 +128,14 @@ async function selectionOf(
   if (ids && matching) throw invalid({ path: 'matching', problem: 'cannot be combined with contact_ids' })
   if (ids) return { contactIds: [...new Set(ids)].map((text) => parseIdParam('con', text)) }
   if (!matching) throw invalid({ path: 'contact_ids', problem: 'is required, or matching' })
-  const { query, group_id: group, segment_id: segment, status, filter } = matching
+  const { query, group_id: group, segment_id: segment, import_id: imported, status, filter } = matching
+  const importId = imported === undefined ? undefined : parseIdParam('imp', imported)
   const segmentId = segment === undefined ? undefined : parseIdParam('seg', segment)
   return {
     filter: {
       query: query?.replaceAll('\0', ''),
       groupId: group === undefined ? undefined : parseIdParam('grp', group),
+      imported: importId && (await contactsOfImport(db, organizationId, importId)),
       status,
       filters: [
         ...(segmentId ? [(await getSegment(db, organizationId, segmentId)).filter] : []),

@@ -182,16 +182,25 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
           email: Type.String({ minLength: 1 }),
           ...fieldsIn,
           group_ids: Type.Optional(Type.Array(Type.String(), { maxItems: groupsMax })),
+          subscription: Type.Optional(
+            Type.Unsafe<'subscribed' | 'not_subscribed'>({
+              ...oneOf('subscribed', 'not_subscribed'),
+              default: 'subscribed',
+              description:
+                'With not_subscribed the contact receives transactional email only. Must be subscribed if group_ids are given. An address that unsubscribed earlier stays unsubscribed.',
+            }),
+          ),
         }),
         response: creates(ContactOut),
       },
     },
     async (request, reply) => {
-      const { email, group_ids: groupTexts = [] } = request.body
+      const { email, group_ids: groupTexts = [], subscription = 'subscribed' } = request.body
       const input = {
         ...parseFields(request.body),
         address: parseEmailField('email', email),
         groupIds: [...new Set(groupTexts)].map((text) => parseIdParam('grp', text)),
+        subscription,
       }
       const contact = await createContact(db, organizationIdOf(request), input, actorOf(request))
       return reply.status(201).send(created(contactOut(contact)))

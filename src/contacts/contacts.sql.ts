@@ -130,7 +130,7 @@ export async function selectContactsById(
 export async function insertContact(
   tx: Tx,
   organizationId: OrganizationId,
-  contact: ContactFields & EmailAddress & { id: ContactId },
+  contact: ContactFields & EmailAddress & { id: ContactId; subscription: 'subscribed' | 'not_subscribed' },
   actor: Actor,
 ): Promise<ContactId | undefined> {
   const createdAt = await transactionTime(tx)
@@ -139,8 +139,9 @@ export async function insertContact(
       created_at, updated_at, created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(prior.subscription, 'subscribed'), coalesce(${createdAt}::timestamptz, now()),
-      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid, prior.subscription is null
+      coalesce(prior.subscription, ${contact.subscription}), coalesce(${createdAt}::timestamptz, now()),
+      coalesce(${createdAt}::timestamptz, now()), ${actor.type}, ${actor.id}::uuid,
+      prior.subscription is null and ${contact.subscription} = 'subscribed'
     from (select ${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)} as subscription) as prior
     on conflict (organization_id, email_key) do nothing
     returning id`

@@ -43,6 +43,20 @@ test('a created contact is subscribed, belongs to the given groups and can be re
   expect((await app.manage('GET', `${contacts}/${made.id}`)).body.data).toEqual(made)
 })
 
+test('a contact is created without a subscription on request, but not as the member of a group', async () => {
+  await using app = await startTestApp()
+  const made = await create(app, { email: 'ada@example.com', subscription: 'not_subscribed' })
+  expect(made.status).toBe('not_subscribed')
+  expect((await app.manage('GET', `${contacts}/${made.id}/consents`)).body.data).toEqual([])
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
+  const refused = await app.manage('POST', contacts, {
+    email: 'bob@example.com',
+    subscription: 'not_subscribed',
+    group_ids: [group.id],
+  })
+  expect([refused.status, refused.body.error.fields[0].path]).toEqual([422, 'subscription'])
+})
+
 test('invalid fields are rejected by name, and an existing address is a conflict', async () => {
   await using app = await startTestApp()
   await create(app, { email: 'ada@example.com' })

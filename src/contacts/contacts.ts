@@ -3,7 +3,7 @@ import { recordContactChanges } from '../events/contact-changes.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
   type ContactId,
   type EventId,
@@ -52,11 +52,16 @@ export async function recipientOf(db: Reader, organizationId: OrganizationId, em
   return known ?? { email, firstName: null, lastName: null, attributes: {} }
 }
 
-export type NewContact = ContactFields & { address: EmailAddress; groupIds: GroupId[] }
+export type NewContact = ContactFields & {
+  address: EmailAddress
+  groupIds: GroupId[]
+  /** Members of a group are subscribed. */
+  subscription: 'subscribed' | 'not_subscribed'
+}
 
 /**
- * Creates a subscribed contact, or an unsubscribed one if the address unsubscribed earlier. Throws `Refusal` if the
- * address is taken or a group does not exist.
+ * Creates a contact, which is unsubscribed if the address unsubscribed earlier. Throws `Refusal` if the address is taken
+ * or a group does not exist.
  */
 export async function createContact(
   db: Db,
@@ -64,6 +69,8 @@ export async function createContact(
   { address, groupIds, ...fields }: NewContact,
   actor: Actor,
 ): Promise<Contact> {
+  if (groupIds.length > 0 && fields.subscription !== 'subscribed')
+    throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_ids are given' })
   return inTransaction(db, async (tx) => {
     const id = await insertContact(tx, organizationId, { ...fields, ...address, id: newId('con') }, actor)
     if (!id) throw emailTaken()

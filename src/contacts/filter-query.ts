@@ -9,6 +9,7 @@ import { getSegment } from '../segments/segments.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { leastId, parseId } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.sql.ts'
+import { contactsOfImport } from './imported-contacts.ts'
 
 export const queryMax = 200
 /** A group that does not exist has no members. */
@@ -24,6 +25,12 @@ export const filterQuery = {
   ),
   group_id: Type.Optional(Type.String()),
   segment_id: Type.Optional(Type.String()),
+  import_id: Type.Optional(
+    Type.String({
+      description:
+        'Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept.',
+    }),
+  ),
   status: Type.Optional(oneOf(...contactStatuses)),
   filter: Type.Optional(
     Type.String({
@@ -37,10 +44,12 @@ type FilterQuery = Static<ReturnType<typeof Type.Object<typeof filterQuery>>>
 
 /** Parses the parameters. Throws `Refusal` if one is invalid, or the segment does not exist. */
 export async function readFilter(db: Db, request: FastifyRequest): Promise<ContactFilter> {
-  const { query, group_id: group, segment_id: segment, status, filter } = request.query as FilterQuery
+  const { query, group_id: group, segment_id: segment, import_id: imported, status, filter } = request.query as FilterQuery
+  const importId = imported ? parseIdParam('imp', imported) : undefined
   const segmentId = segment ? parseIdParam('seg', segment) : undefined
   return {
     query: query?.replaceAll('\0', ''),
+    imported: importId && (await contactsOfImport(db, organizationIdOf(request), importId)),
     groupId: group ? (parseId('grp', group) ?? noGroup) : undefined,
     status,
     filters: [

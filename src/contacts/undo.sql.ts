@@ -1,8 +1,9 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
-import { type ContactId, type GroupId, type ImportId, leastId, type OrganizationId } from '../values/ids.ts'
+import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './contacts.sql.ts'
+import { createdSpan } from './imported-contacts.ts'
 import type { Undo } from './imports.sql.ts'
 import type { SuppressionReason } from './suppressions.sql.ts'
 
@@ -43,8 +44,7 @@ export async function lockCreated(
   after: ContactId | null,
   limit: number,
 ): Promise<CreatedContact[]> {
-  // Ids contain the time of their creation.
-  const [first, last] = [leastId('con', +startedAt - 1_000), leastId('con', +finishedAt + 60_000)]
+  const [first, last] = createdSpan(startedAt, finishedAt)
   return tx<CreatedContact>`
     select id,
       (updated_at = created_at or (id, updated_at) in (

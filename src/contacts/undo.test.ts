@@ -109,6 +109,31 @@ test('undoing an import removes and restores what nobody has changed since', asy
   expect(done.undo_until).toBeNull()
 })
 
+test('the contacts of an import are those that it created, changed and added to its group', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
+  for (const email of ['changed@example.com', 'joined@example.com', 'other@example.com'])
+    await app.manage('POST', contacts, { email, first_name: 'Old' })
+  await app.manage('POST', contacts, { email: 'member@example.com', group_ids: [group.id] })
+  await importFile(app, 'email\nbefore@example.com\n', group.id)
+  const file = 'email,first_name\nchanged@example.com,New\njoined@example.com,\ncreated@example.com,\n'
+  const id = await importFile(app, file, group.id)
+
+  const emailsOf = async (query: string) =>
+    (await app.manage('GET', `${contacts}?import_id=${query}&sort=email`)).body.data.map(({ email }: Contact) => email)
+  expect(await emailsOf(id)).toEqual(['changed@example.com', 'created@example.com', 'joined@example.com'])
+  expect(await emailsOf(`${id}&query=created`)).toEqual(['created@example.com'])
+  expect((await app.manage('GET', `${contacts}/count?import_id=${id}`)).body.data.count).toBe(3)
+  const unknown = await app.manage('GET', `${contacts}?import_id=imp_01arz3ndektsv4rrffq69g5fav`)
+  expect(unknown.status).toBe(404)
+
+  const matching = { import_id: id, query: 'joined' }
+  await app.manage('POST', '/organization/bulk-actions', { action: 'erase', matching })
+  await until('the action', async () => (await emailsOf(id)).length === 2)
+  await undo(app, id)
+  expect(await emailsOf(id)).toEqual([])
+})
+
 test('undoing an import on a distributed database removes the contacts that it created', async () => {
   await using app = await startTestApp({}, undefined, { openFor: ({ db }) => asDistributed(db) })
   const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data
