@@ -14,7 +14,7 @@ uses: contacts, flows, webhooks and everything else.
 | Management API | session token of a user | \`Authorization: Bearer …\` |
 | Management API | API key with the scope of the operation | \`X-Api-Token: wxk_…\` or \`Authorization: Bearer wxk_…\` |
 
-Create an API key in the web app under Settings, or with \`POST /api/v1/organization/api-keys\`. A key belongs to one organization and
+Create an API key in the web app under Developers, or with \`POST /api/v1/organization/api-keys\`. A key belongs to one organization and
 carries scopes. It is shown once and stored only as a hash. A revoked key stops working within two seconds.
 
 | Scope | Allows |

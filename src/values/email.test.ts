@@ -43,6 +43,13 @@ test('rejects invalid addresses', () => {
   for (const input of wrong) expect(parseEmail(input), String(input)).toMatchObject({ ok: false })
 })
 
+test('names the letter that is not supported before the @', () => {
+  const problem = 'contains "ë" before the @, which most mail servers do not accept'
+  expect(parseEmail('zoë@example.com')).toEqual({ ok: false, problem })
+  expect(parseEmail('zo\u200be@example.com')).toMatchObject({ problem: expect.stringContaining('check the part') })
+  expect(parseEmail(`${'a'.repeat(65)}@example.com`)).toMatchObject({ problem: expect.stringContaining('at most 64') })
+})
+
 test('parsing is idempotent, and addresses that differ in case have the same key', () => {
   const address = fc.oneof(
     fc.emailAddress(),

@@ -38,7 +38,10 @@ function parseAny(text: string): ParsedEmail {
   const at = text.lastIndexOf('@')
   if (at < 1 || at === text.length - 1) return rejected('is not a valid email address')
   const local = text.slice(0, at)
-  if (local.length > localMax || !localPattern.test(local)) return rejected('is invalid: check the part before the @')
+  if (local.length > localMax) return rejected(`must have at most ${localMax} characters before the @`)
+  const [foreign] = /[^\p{ASCII}\p{C}\s]/u.exec(local) ?? []
+  if (foreign) return rejected(`contains "${foreign}" before the @, which most mail servers do not accept`)
+  if (!localPattern.test(local)) return rejected('is invalid: check the part before the @')
   const domain = asciiDomain(text.slice(at + 1))
   if (domain === undefined) return rejected('is invalid: check the domain after the @')
   if (!domain.includes('.') && domain !== 'localhost') return rejected('is invalid: the domain must contain a dot')
