@@ -147,7 +147,14 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(
         api,
         async (organization) => {
-          await add(organization, organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
+          await add(
+            organization,
+            organizationRoutes({
+              db,
+              onChanged: (id) => addresses.forget(id),
+              eventRetentionMonths: config.EVENT_RETENTION_MONTHS,
+            }),
+          )
           await add(
             organization,
             teamRoutes({ db, read, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),

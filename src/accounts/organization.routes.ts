@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { answers, ok } from '../http/envelope.ts'
+import { answers, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -17,18 +17,30 @@ import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.
 
 const timezoneMax = 64
 const tags = ['Organization']
+const DetailsOut = Type.Object({
+  ...OrganizationOut.properties,
+  event_retention_months: Nullable(
+    Type.Integer({
+      description: 'How many months events are kept, as the operator has set it. Null: indefinitely.',
+    }),
+  ),
+})
 
-type Parts = { db: Db; onChanged: (id: OrganizationId) => void }
+type Parts = { db: Db; onChanged: (id: OrganizationId) => void; eventRetentionMonths: number }
 
-export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsyncTypebox {
+export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Parts): FastifyPluginAsyncTypebox {
+  const detailsOf = (organization: Organization) => ({
+    ...organizationOut(organization),
+    event_retention_months: eventRetentionMonths || null,
+  })
   return async (api) => {
     api.get(
       '',
-      { schema: { tags, summary: 'Get the organization', response: answers(OrganizationOut) } },
+      { schema: { tags, summary: 'Get the organization', response: answers(DetailsOut) } },
       async (request, reply) => {
         const { organization } = memberOf(request)
         reply.header('etag', tagOf(organization))
-        return ok(organizationOut(organization))
+        return ok(detailsOf(organization))
       },
     )
 
@@ -47,7 +59,7 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
             ),
             keep_addresses: Type.Optional(Type.Boolean()),
           }),
-          response: answers(OrganizationOut),
+          response: answers(DetailsOut),
         },
       },
       async (request, reply) => {
@@ -62,7 +74,7 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
         })
         onChanged(changed.id)
         reply.header('etag', tagOf(changed))
-        return ok(organizationOut(changed))
+        return ok(detailsOf(changed))
       },
     )
   }
