@@ -71,7 +71,11 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
           tags,
           summary: 'List broadcasts',
           description: 'Newest first.',
-          querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...broadcastStatuses)) }),
+          querystring: Type.Object({
+            ...pageQuery,
+            query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
+            status: Type.Optional(oneOf(...broadcastStatuses)),
+          }),
           response: pages(BroadcastOut),
         },
       },
@@ -79,6 +83,7 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         const organizationId = organizationIdOf(request)
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = {
+          query: request.query.query?.replaceAll('\0', ''),
           status: request.query.status,
           before: cursor?.[0] as BroadcastId | undefined,
           limit: limit + 1,

@@ -1,6 +1,14 @@
+import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { BroadcastId, FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+import {
+  type BroadcastId,
+  type FlowId,
+  type FlowVersionId,
+  type OrganizationId,
+  parseId,
+  type UserId,
+} from '../values/ids.ts'
 import type { WeeklyWindow } from '../values/zoned-time.ts'
 
 export const broadcastStatuses = [
@@ -129,21 +137,33 @@ export async function lockBroadcast(
   return findBroadcast(tx, organizationId, id)
 }
 
-export type BroadcastFilter = { status: BroadcastStatus | undefined; before: BroadcastId | undefined; limit: number }
+export type BroadcastFilter = {
+  /** Part of the name, or an id. */
+  query: string | undefined
+  status: BroadcastStatus | undefined
+  before: BroadcastId | undefined
+  limit: number
+}
 
 /** Newest first. */
 export async function selectBroadcasts(
   db: Reader,
   organizationId: OrganizationId,
-  { status, before, limit }: BroadcastFilter,
+  { query, status, before, limit }: BroadcastFilter,
 ): Promise<Broadcast[]> {
   const ofStatus = status ? sql`and status = ${status}` : sql``
   const older = before ? sql`and id < ${before}` : sql``
+  const matching = query ? sql`and ${matchesQuery(query)}` : sql``
   return db.run<Broadcast>(sql`
     select ${columns} from broadcasts
-    where organization_id = ${organizationId} ${ofStatus} ${older}
+    where organization_id = ${organizationId} ${ofStatus} ${matching} ${older}
     order by id desc
     limit ${limit}`)
+}
+
+function matchesQuery(query: string): Sql {
+  const id = parseId('brc', query.trim().toLowerCase())
+  return id ? sql`id = ${id}` : containsInAnyCase(sql`name`, query)
 }
 
 export async function countBroadcasts(db: Reader, organizationId: OrganizationId): Promise<number> {

@@ -77,6 +77,20 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
   expect((await app.manage('GET', path)).status).toBe(404)
 })
 
+test('broadcasts are found by a part of their name and by their id', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make } = await fill(app)
+  await make('/broadcasts', { name: 'October news' })
+  const { id } = await make('/broadcasts', { name: 'November sale' })
+  const found = async (query: string) => {
+    const { data } = (await app.manage('GET', `/organization/broadcasts?query=${encodeURIComponent(query)}`)).body
+    return data.map(({ name }: { name: string }) => name)
+  }
+  expect(await found('NOVEMBER')).toEqual(['November sale'])
+  expect(await found(id)).toEqual(['November sale'])
+  expect(await found('%')).toEqual([])
+})
+
 test('segments add to the audience and are subtracted from it, and nobody is counted twice', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { make, group, flow } = await fill(app)

@@ -44,7 +44,14 @@ type FilterQuery = Static<ReturnType<typeof Type.Object<typeof filterQuery>>>
 
 /** Parses the parameters. Throws `Refusal` if one is invalid, or the segment does not exist. */
 export async function readFilter(db: Db, request: FastifyRequest): Promise<ContactFilter> {
-  const { query, group_id: group, segment_id: segment, import_id: imported, status, filter } = request.query as FilterQuery
+  const {
+    query,
+    group_id: group,
+    segment_id: segment,
+    import_id: imported,
+    status,
+    filter,
+  } = request.query as FilterQuery
   const importId = imported ? parseIdParam('imp', imported) : undefined
   const segmentId = segment ? parseIdParam('seg', segment) : undefined
   return {
