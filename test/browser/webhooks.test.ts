@@ -78,6 +78,23 @@ test.each(sizes)(
   },
 )
 
+test('the facts of a webhook change together with its deliveries', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  const id = await createWebhook(service, account, receiver.url())
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`developers/webhooks/${id}`)
+  await page.getByText('No events yet').waitFor()
+  const [organization] = await service.db<{ id: OrganizationId }>`select id from organizations`
+  await happen(service.db, toText('org', organization!.id), 'emailOpen')
+  await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor()
+  await page.getByText('Healthy', { exact: true }).waitFor()
+  await page.getByText('100% of 1', { exact: true }).waitFor()
+})
+
 test('all failed deliveries are replayed at once', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
@@ -100,7 +117,6 @@ test('all failed deliveries are replayed at once', async () => {
     ).body.data
     return since !== null && stats.failed > 0 && stats.pending === 0
   })
-  await page.reload()
   await page.getByText(/^Failing since \w+ \d+, \d\d:\d\d$/).waitFor()
   status = 200
   await page.getByRole('button', { name: 'Replay failed' }).click()

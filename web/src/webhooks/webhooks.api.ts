@@ -5,6 +5,8 @@ import { usePages } from '../api/pages.ts'
 import type { Delivery, DeliveryStatus, Webhook, WebhookChange, WebhookEventName, WebhookInput } from '../api/types.ts'
 
 const pendingRefetchMs = 2_000
+/** The interval of the delivery log on the same page, so that they agree. */
+const liveRefetchMs = 3_000
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const webhooksQuery = queryOptions({
@@ -16,6 +18,7 @@ export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: keys.webhook(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id))),
+    refetchInterval: liveRefetchMs,
   })
 
 export const eventTypesQuery = queryOptions({
