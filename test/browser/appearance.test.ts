@@ -1,7 +1,9 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { pauseSending } from '../../src/sending-status/sending-pause.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
 import { hold, openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
@@ -48,6 +50,58 @@ test('with reduced motion, nothing is animated while loading', async () => {
   await line.waitFor({ state: 'attached' })
   expect(await styleOf(line, 'transition-property')).toBe('none')
   await goOn()
+})
+
+test('all pages and the banner start at the same left edge', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await pauseSending(service.db.statement, 'restored')
+  const made = async (path: string, body: object) =>
+    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data.id
+  const flow = await createFlow(service, account)
+  const contact = await made('/contacts', { email: 'ada@example.com' })
+  const webhook = await made('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
+  const broadcast = await made('/broadcasts', { name: 'News' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const paths = ['', 'flows', `flows/${flow}/edit`, `broadcasts/${broadcast}`, 'contacts', `contacts/${contact}`]
+  paths.push('contacts/segments/new', 'messages', 'inbox', `developers/webhooks/${webhook}`, 'settings/organization')
+  for (const width of [1440, 1920]) {
+    await page.setViewportSize({ width, height: 1000 })
+    for (const path of paths) {
+      await page.goto(path)
+      const left = async (element: Locator) => (await element.boundingBox())?.x
+      const banner = page.getByRole('status').filter({ hasText: 'Sending is paused' })
+      await banner.waitFor()
+      // The title of the page replaces that of the loading page.
+      await expect.poll(() => left(page.getByRole('heading', { level: 1 }))).toBe(256)
+      expect([width, path, await left(banner)]).toEqual([width, path, 256])
+    }
+  }
+})
+
+test('the buttons of a dialog that is higher than the window stay visible', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.setViewportSize({ width: 1440, height: 700 })
+
+  await page.goto('developers/webhooks')
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add webhook' })
+  await dialog.getByLabel('emailOpen').waitFor()
+  const gap = async () => {
+    const [outer, button] = [
+      await dialog.boundingBox(),
+      await dialog.getByRole('button', { name: 'Create webhook' }).boundingBox(),
+    ]
+    return Math.round(outer!.y + outer!.height - button!.y - button!.height)
+  }
+  const atTop = await gap()
+  expect(atTop).toBeGreaterThanOrEqual(12)
+  await dialog.getByRole('radio').last().scrollIntoViewIfNeeded()
+  expect(await gap()).toBe(atTop)
 })
 
 test('a long flow name takes at most two lines and does not break addresses', async () => {
