@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow, FlowDraft, TemplateProblem } from '../api/types.ts'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -75,14 +76,14 @@ function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'st
         </Notice>
       )}
       <ErrorLine>{formProblem(publish.error, [])}</ErrorLine>
-      <Group justify="flex-end" gap="xs">
+      <DialogActions>
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
         <Button loading={publish.isPending} disabled={first !== undefined} onClick={() => publish.mutate()}>
           Publish
         </Button>
-      </Group>
+      </DialogActions>
     </Stack>
   )
 }

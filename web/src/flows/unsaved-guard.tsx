@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 
 /** Asks before leaving unsaved changes. Navigation below `within` keeps them. */
 export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string }) {
@@ -20,14 +21,14 @@ export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string
     >
       <Stack gap="md">
         <Text>Your changes will be lost.</Text>
-        <Group justify="flex-end" gap="xs">
+        <DialogActions>
           <Button variant="default" onClick={() => blocker.reset?.()}>
             Stay
           </Button>
           <Button color="red" onClick={() => blocker.proceed?.()}>
             Leave
           </Button>
-        </Group>
+        </DialogActions>
       </Stack>
     </Modal>
   )

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Stack, Text, Textarea } from '@mantine/core'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { SuppressedAddress, SuppressedList } from '../api/types.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { emailText } from '../ui/email-text.ts'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
@@ -80,9 +81,9 @@ function Results({ result, onClose }: { result: SuppressedList; onClose: () => v
         />
       )}
       {others.length > shownMax && <Text c="dimmed">The first {count(shownMax)} are shown.</Text>}
-      <Group justify="flex-end">
+      <DialogActions>
         <Button onClick={onClose}>Done</Button>
-      </Group>
+      </DialogActions>
     </Stack>
   )
 }

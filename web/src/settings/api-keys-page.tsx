@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -11,6 +11,7 @@ import { CodeBlock } from '../ui/copy.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
@@ -181,9 +182,9 @@ function NewKeyDialog({ apiKey, onClose }: { apiKey: string; onClose: () => void
           code={`curl ${baseUrl}/public/api/v1/token/check \\\n  -H 'X-Api-Token: ${apiKey}'`}
           label="curl command"
         />
-        <Group justify="flex-end">
+        <DialogActions>
           <Button onClick={onClose}>I’ve copied it</Button>
-        </Group>
+        </DialogActions>
       </Stack>
     </Dialog>
   )

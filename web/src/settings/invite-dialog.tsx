@@ -1,10 +1,11 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Select, Stack, TextInput } from '@mantine/core'
 import { omitEmpty } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Role } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { invite } from './settings.api.ts'
@@ -37,9 +38,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         <Stack gap="md">
           <Result email={form.result.sent_at === null ? null : form.result.email} />
           <CodeBlock code={form.result.url} label="invitation link" />
-          <Group justify="flex-end">
+          <DialogActions>
             <Button onClick={onClose}>{form.result.sent_at === null ? 'I’ve copied it' : 'Done'}</Button>
-          </Group>
+          </DialogActions>
         </Stack>
       ) : (
         <DialogForm form={form} action={open ? 'Create link' : 'Send invitation'} onCancel={onClose}>

@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { formProblem } from '../api/api-error.ts'
 import { Dialog } from './dialog.tsx'
+import { DialogActions } from './dialog-actions.tsx'
 import { ErrorLine } from './states.tsx'
 
 type Props = {
@@ -61,14 +62,14 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
             />
           )}
           <ErrorLine>{formProblem(error)}</ErrorLine>
-          <Group justify="flex-end" gap="xs">
+          <DialogActions>
             <Button variant="default" onClick={close}>
               {dismiss}
             </Button>
             <Button type="submit" color="red" loading={busy} disabled={typed !== undefined && text !== typed}>
               {action}
             </Button>
-          </Group>
+          </DialogActions>
         </Stack>
       </form>
     </Dialog>

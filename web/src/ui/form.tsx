@@ -1,8 +1,9 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { fieldProblems, formProblem } from '../api/api-error.ts'
+import { DialogActions } from './dialog-actions.tsx'
 import { ErrorLine } from './states.tsx'
 
 type Options<Values, Result> = {
@@ -57,14 +58,14 @@ export function DialogForm({ form, action, disabled, onCancel, children }: FormP
       <Stack gap="sm">
         {children}
         <ErrorLine>{form.problem}</ErrorLine>
-        <Group justify="flex-end" gap="xs">
+        <DialogActions>
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={form.sending} disabled={disabled ?? false}>
             {action}
           </Button>
-        </Group>
+        </DialogActions>
       </Stack>
     </form>
   )

@@ -1,8 +1,9 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -52,14 +53,14 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
         allowDeselect={false}
       />
       {replay.isError && <ErrorLine>{messageOf(replay.error)}</ErrorLine>}
-      <Group justify="flex-end" gap="xs">
+      <DialogActions>
         <Button variant="default" onClick={onDone}>
           Cancel
         </Button>
         <Button loading={replay.isPending} onClick={() => replay.mutate()}>
           Replay
         </Button>
-      </Group>
+      </DialogActions>
     </Stack>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { rotateSecret, useRefreshWebhooks } from './webhooks.api.ts'
 
@@ -39,14 +40,14 @@ export function RotateForm({ webhook, onRotated, onCancel }: Props) {
         allowDeselect={false}
       />
       {rotate.isError && <ErrorLine>{messageOf(rotate.error)}</ErrorLine>}
-      <Group justify="flex-end" gap="xs">
+      <DialogActions>
         <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
         <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
           Rotate secret
         </Button>
-      </Group>
+      </DialogActions>
     </Stack>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Button, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import type { Webhook } from '../api/types.ts'
 import { GuideLink } from '../ui/api-reference.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
 import { useRetryText } from './webhooks.api.ts'
@@ -28,9 +29,9 @@ export function SigningSecret({ secret, retrySchedule, onDone }: Props) {
         </Text>
         <VerificationCode />
       </Stack>
-      <Group justify="flex-end">
+      <DialogActions>
         <Button onClick={onDone}>I’ve copied it</Button>
-      </Group>
+      </DialogActions>
     </Stack>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Checkbox, Group, Paper, Radio, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Paper, Radio, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { EventType, Webhook, WebhookEventName, WebhookInput } from '../api/types.ts'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
 
@@ -77,14 +78,14 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
         </Load>
         <RetryChoice schedule={schedule} setSchedule={setSchedule} />
         <ErrorLine>{formProblem(saving.error, shownPaths)}</ErrorLine>
-        <Group justify="flex-end" gap="xs">
+        <DialogActions>
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={saving.isPending}>
             {action}
           </Button>
-        </Group>
+        </DialogActions>
       </Stack>
     </form>
   )
