@@ -204,26 +204,46 @@ test('with a mail server the checklist links to the message, not to the built-in
   const steps = page.getByRole('region', { name: 'Get started' })
   expect(await steps.getByRole('link', { name: 'Open the inbox' }).count()).toBe(0)
   await step(page, 'Open it in your mailbox').getByRole('link', { name: 'View the message' }).click()
-  await page.getByRole('heading', { name: /^Welcome/, level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Welcome to Waxwing', exact: true, level: 1 }).waitFor()
   await page.getByText('Sent', { exact: true }).first().waitFor()
   expect(relay.mails.map(({ recipient }) => recipient)).toEqual([account.email])
 })
 
-test('someone who joins a team that completed the checklist does not see it', async () => {
+test('someone who joins a team that completed the checklist does not see it, also when the mail server fails later', async () => {
+  await using relay = await startRelay()
+  await using service = await startService({ settings: { SMTP_URL: relay.url } })
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await completeSteps(page)
+
+  const asked = Promise.all(['checklist', 'sending'].map((name) => page.waitForResponse(`**/organization/${name}`)))
+  await page.goto('')
+  await asked
+  await page.getByRole('heading', { name: 'Recent activity' }).waitFor()
+  const steps = page.getByRole('region', { name: 'Get started' })
+  expect(await steps.count()).toBe(0)
+  await page.route('**/organization/sending', async (route) => {
+    const response = await route.fetch()
+    const { data, ...body } = await response.json()
+    await route.fulfill({ json: { ...body, data: { ...data, state: 'failing', queued: 1 } } })
+  })
+  await page.reload()
+  await page.getByText('Emails are queued: can’t connect to the mail server').waitFor()
+  expect(await steps.count()).toBe(0)
+})
+
+test('the checklist stays until a mail server is connected', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
-  const done = { sent: true, opened: true, clicked: true, flow: true, contacts: true, api_key: true, webhook: true }
-  await page.route('**/organization/checklist', (route) =>
-    route.fulfill({ json: { code: 200, status: 'success', message: 'ok', data: done } }),
-  )
+  await completeSteps(page)
 
-  const asked = page.waitForResponse('**/organization/checklist')
   await page.goto('')
-  await asked
-  await page.getByRole('heading', { name: 'Recent activity' }).waitFor()
-  expect(await page.getByRole('region', { name: 'Get started' }).count()).toBe(0)
+  const steps = page.getByRole('region', { name: 'Get started' })
+  await steps.getByText('7 of 8').waitFor()
+  await step(page, 'Connect a mail server').getByRole('img', { name: 'To do' }).waitFor()
 })
 
 test('every page warns while emails are queued for an unreachable mail server', async () => {
@@ -244,6 +264,8 @@ test('every page warns while emails are queued for an unreachable mail server', 
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
+  await page.goto('')
+  await step(page, 'Connect a mail server').getByRole('img', { name: 'To do' }).waitFor()
   await page.goto('contacts')
   await page.getByText('Emails are queued: can’t connect to the mail server').waitFor()
   await page.goto(`messages/${id}`)
@@ -253,6 +275,23 @@ test('every page warns while emails are queued for an unreachable mail server', 
     .first()
     .waitFor()
   expect(tab.problems).toEqual([])
+
+  // The time of the attempt has come, and its result is not known yet.
+  await page.route('**/organization/sending', async (route) => {
+    const response = await route.fetch()
+    const { data, ...body } = await response.json()
+    await route.fulfill({ json: { ...body, data: { ...data, next_attempt_at: new Date().toISOString() } } })
+  })
+  await page.goto('contacts')
+  await page.getByRole('status').getByText('Next attempt in a moment.').waitFor()
 })
+
+/** The steps except the mail server. */
+async function completeSteps(page: Page): Promise<void> {
+  const data = { sent: true, opened: true, clicked: true, flow: true, contacts: true, api_key: true, webhook: true }
+  await page.route('**/organization/checklist', (route) =>
+    route.fulfill({ json: { code: 200, status: 'success', message: 'ok', data } }),
+  )
+}
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })

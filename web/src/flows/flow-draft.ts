@@ -30,6 +30,9 @@ export const rebase = (draft: FlowText, base: FlowText, next: FlowText): FlowTex
   ...changesOf(draft, base),
 })
 
+/** Whether the flow has another sender than the default. */
+export const hasSender = ({ from_name, from_email, reply_to }: FlowText) => Boolean(from_name || from_email || reply_to)
+
 /** A draft that can be saved unchanged and shows what a template can do. */
 export const newDraft = (): FlowText => ({
   name: '',
@@ -64,8 +67,9 @@ const starterHtml = `<!doctype html>
 export const welcomeDraft = (): FlowText => ({
   ...newDraft(),
   name: 'Welcome',
-  subject: 'Welcome to Waxwing, {{ contact.first_name | default: "there" }}',
+  subject: 'Welcome to Waxwing',
   html: starterHtml
+    .replace('Hello {{ contact.first_name | default: "there" }}', 'Hello')
     .replace('Your order <strong>{{ order_id }}</strong> is on its way.', 'This is your first email.')
     .replace('https://example.com/orders/{{ order_id }}', `${baseUrl}/docs`)
     .replace('See your order', 'Read the API reference'),

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Message } from '../api/types.ts'
 import { sendingQuery } from '../settings/settings.api.ts'
 import { Notice } from '../ui/notice.tsx'
-import { Time } from '../ui/time.tsx'
+import { AttemptTime } from '../ui/time.tsx'
 
 type Waiting = NonNullable<Message['waiting']>
 
@@ -37,7 +37,7 @@ export function WaitingLine({ message }: { message: Pick<Message, 'status' | 'wa
       {delay.title}
       {delay.next && (
         <>
-          , next attempt <Time at={delay.next} />
+          , next attempt <AttemptTime at={delay.next} />
         </>
       )}
     </Text>
@@ -53,7 +53,7 @@ export function WaitingNotice({ message }: { message: Pick<Message, 'status' | '
       {delay.detail && <span className="break">{delay.detail.replace(/\.$/, '')}. </span>}
       {delay.next ? (
         <>
-          Next attempt <Time at={delay.next} />.
+          Next attempt <AttemptTime at={delay.next} />.
         </>
       ) : (
         delay.title !== titles.paused && 'It will be sent as soon as the connection works again.'

@@ -13,6 +13,7 @@ import { sendWelcome } from '../flows/send-welcome.ts'
 import { newestMessageQuery } from '../messages/messages.api.ts'
 import { paths } from '../paths.ts'
 import { checklistQuery, useMe } from '../session/session.api.ts'
+import { sendingQuery } from '../settings/settings.api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import classes from './checklist.module.css'
@@ -20,27 +21,34 @@ import classes from './checklist.module.css'
 const refetchMs = 3_000
 // A working mail server accepts an email within seconds.
 const expectedWithinMs = 20_000
-const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
 
 /** The first steps of a new organization. Disappears when complete; people who join later never see it. */
 export function Checklist() {
   const me = useMe()
-  const [hidden, hide] = useLocalStorage({ key: `waxwing.checklist-hidden:${basePath}`, defaultValue: false })
-  const checklist = useQuery({
-    ...checklistQuery,
-    enabled: !hidden,
-    refetchInterval: (query) => (isDone(query.state.data) ? false : refetchMs),
+  const id = me.data?.organization.id
+  return id ? <ChecklistOf key={id} organizationId={id} /> : null
+}
+
+function ChecklistOf({ organizationId }: { organizationId: string }) {
+  const me = useMe()
+  const [hidden, hide] = useLocalStorage({
+    key: `waxwing.checklist-hidden:${basePath}:${organizationId}`,
+    defaultValue: false,
   })
-  const steps = checklist.data
+  const { steps, hasMailServer } = useSteps(!hidden)
+  const isComplete = steps !== undefined && Object.values(steps).every(Boolean)
   useStatisticsRefresh(steps)
   // The congratulation is for those who completed a step on this page.
   const [started, setStarted] = useState(false)
-  if (steps && !isDone(steps) && !started) setStarted(true)
-  if (hidden || !steps || (isDone(steps) && !started)) return null
-  const relay = me.data?.mail.transport === 'smtp'
-  const total = Object.keys(steps).length + 1
-  const done = Object.values(steps).filter(Boolean).length + (relay ? 1 : 0)
-  const goToMail = relay ? (
+  if (steps && !isComplete && !started) setStarted(true)
+  // Once complete, it does not return when the mail server fails later.
+  useEffect(() => {
+    if (isComplete && !started && !hidden) hide(true)
+  }, [isComplete, started, hidden, hide])
+  if (hidden || !steps || (isComplete && !started)) return null
+  const total = Object.keys(steps).length
+  const done = Object.values(steps).filter(Boolean).length
+  const goToMail = hasMailServer ? (
     steps.sent && <GoToMessage to={me.data?.user.email} />
   ) : (
     <StepLink to={paths.inbox}>Open the inbox</StepLink>
@@ -49,7 +57,7 @@ export function Checklist() {
     <Paper withBorder p="md" mb="lg" component="section" aria-label="Get started">
       <Group justify="space-between" wrap="nowrap" mb="sm">
         <Group gap="sm">
-          <Title order={2}>{isDone(steps) ? 'You’re all set' : 'Get started'}</Title>
+          <Title order={2}>{isComplete ? 'You’re all set' : 'Get started'}</Title>
           <Progress value={(done / total) * 100} color="green.8" w={140} aria-label="Completed steps" />
           <Text size="xs" c="dimmed">
             {done} of {total}
@@ -66,7 +74,7 @@ export function Checklist() {
         />
         <Step
           done={steps.opened}
-          title={relay ? 'Open it in your mailbox' : 'Open it in the inbox'}
+          title={hasMailServer ? 'Open it in your mailbox' : 'Open it in the inbox'}
           purpose="Waxwing records the open."
           action={goToMail}
         />
@@ -89,9 +97,13 @@ export function Checklist() {
           action={<StepLink to={paths.newImport}>Import CSV</StepLink>}
         />
         <Step
-          done={relay}
+          done={steps.mail_server}
           title="Connect a mail server"
-          purpose="Until then, emails stay in the built-in inbox."
+          purpose={
+            hasMailServer
+              ? 'Emails stay queued while Waxwing can’t connect to it.'
+              : 'Until then, emails stay in the built-in inbox.'
+          }
           action={<StepLink to={paths.sending}>Sending settings</StepLink>}
         />
         <Step
@@ -109,6 +121,15 @@ export function Checklist() {
       </ol>
     </Paper>
   )
+}
+
+/** The steps and whether each is done. Undefined until all of them are known. */
+function useSteps(enabled: boolean) {
+  const { data: steps } = useQuery({ ...checklistQuery, enabled, refetchInterval: refetchMs })
+  const { data: sending } = useQuery({ ...sendingQuery, enabled, refetchInterval: refetchMs })
+  const hasMailServer = sending?.transport === 'smtp'
+  const known = steps && sending && { ...steps, mail_server: hasMailServer && sending.state !== 'failing' }
+  return { steps: known, hasMailServer }
 }
 
 /** A step that was just completed changed the statistics: they are fetched again at once. */

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { paths } from '../paths.ts'
 import { sendingQuery } from '../settings/settings.api.ts'
 import { Notice } from '../ui/notice.tsx'
-import { Time } from '../ui/time.tsx'
+import { AttemptTime, Time } from '../ui/time.tsx'
 import classes from './sending-banner.module.css'
 
 const refetchMs = 20_000
@@ -20,7 +20,7 @@ export function SendingBanner() {
         {sending.last_error && <span className="break">{sending.last_error}. </span>}
         {sending.next_attempt_at && (
           <>
-            Next attempt <Time at={sending.next_attempt_at} />.{' '}
+            Next attempt <AttemptTime at={sending.next_attempt_at} />.{' '}
           </>
         )}
         {sending.details ? (

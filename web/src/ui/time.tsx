@@ -1,6 +1,7 @@
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
+const soonMs = 10_000
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
@@ -33,6 +34,13 @@ export function Time({ at, none = 'Never' }: { at: string | null | undefined; no
   )
 }
 
+/** When something is tried again, to follow “next attempt”: “in 20 seconds”, or “in a moment” if that time is close or past. */
+export function AttemptTime({ at }: { at: string }) {
+  return isSoon(at) ? <span>in a moment</span> : <Time at={at} />
+}
+
+export const isSoon = (at: string) => Date.parse(at) < Date.now() + soonMs
+
 /** A time as date and clock time, to follow “since” or “until”. */
 export function DayAndClock({ at }: { at: string }) {
   const date = new Date(at)
@@ -55,7 +63,7 @@ export function ExactTime({ at }: { at: string }) {
 function relativeTime(date: Date, now: Date): string {
   const ms = date.getTime() - now.getTime()
   const size = Math.abs(ms)
-  if (size < 10_000) return 'just now'
+  if (size < soonMs) return 'just now'
   if (size < minuteMs) return relative.format(Math.round(ms / 1000), 'second')
   if (size < hourMs) return relative.format(Math.round(ms / minuteMs), 'minute')
   if (size < dayMs) return relative.format(Math.round(ms / hourMs), 'hour')

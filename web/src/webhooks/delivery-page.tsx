@@ -12,10 +12,10 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { Time } from '../ui/time.tsx'
+import { isSoon, Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { AttemptView } from './attempt-view.tsx'
-import { DeliveryStatusBadge, isDue } from './delivery-status.tsx'
+import { DeliveryStatusBadge } from './delivery-status.tsx'
 import { deliveryQuery, replayDelivery, useRefreshWebhooks } from './webhooks.api.ts'
 
 export function DeliveryPage() {
@@ -95,7 +95,7 @@ function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
 }
 
 function nextAttempt({ next_attempt_at: at }: DeliveryDetail): ReactNode {
-  return at && isDue(at) ? 'Now' : <Time at={at} none="No retry scheduled" />
+  return at && isSoon(at) ? 'Now' : <Time at={at} none="No retry scheduled" />
 }
 
 function indented(json: string): string {

@@ -1,18 +1,13 @@
 import type { Delivery } from '../api/types.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { Time } from '../ui/time.tsx'
-
-const soonMs = 10_000
-
-/** Whether the next attempt starts immediately, for example after a replay. */
-export const isDue = (nextAttemptAt: string) => Date.parse(nextAttemptAt) < Date.now() + soonMs
+import { isSoon, Time } from '../ui/time.tsx'
 
 type Props = { delivery: Pick<Delivery, 'status' | 'attempt_count' | 'next_attempt_at'> }
 
 export function DeliveryStatusBadge({ delivery }: Props) {
   if (delivery.status === 'delivered') return <StatusBadge tone="good">Delivered</StatusBadge>
   if (delivery.status === 'failed') return <StatusBadge tone="bad">Failed</StatusBadge>
-  if (delivery.attempt_count === 0 || !delivery.next_attempt_at || isDue(delivery.next_attempt_at))
+  if (delivery.attempt_count === 0 || !delivery.next_attempt_at || isSoon(delivery.next_attempt_at))
     return <StatusBadge tone="info">Pending</StatusBadge>
   return (
     <StatusBadge tone="warn">
