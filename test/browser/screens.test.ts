@@ -97,14 +97,13 @@ test('the search finds a contact and opens it by keyboard', async () => {
   await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
 })
 
-test('a page that fails to load shows an error and can be retried', async () => {
+test('a page that fails to load shows an error and loads when the server responds again', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await page.route('**/api/v1/organization/contacts*', (route) => route.abort())
   await page.goto('contacts')
   await page.getByRole('alert').getByText('Waxwing can’t be reached.').waitFor()
   await page.unroute('**/api/v1/organization/contacts*')
-  await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
 })
 

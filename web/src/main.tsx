@@ -8,6 +8,7 @@ import { RouterProvider } from 'react-router/dom'
 import { ApiError } from './api/api-error.ts'
 import { createRouter } from './routes.tsx'
 import { followOtherTabs, onAccountChange } from './session/session.ts'
+import { recoverFromOutages } from './shell/recovery.ts'
 import { theme } from './theme.ts'
 import { Toasts } from './ui/toast.tsx'
 
@@ -44,6 +45,7 @@ const cssVariables: CSSVariablesResolver = () => ({
 })
 
 onAccountChange(() => queries.clear())
+recoverFromOutages(queries)
 followOtherTabs()
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root.')
