@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Select, Text } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Select, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,9 +12,9 @@ import { segmentsQuery, useNames } from '../segments/segments.api.ts'
 import { Filters } from '../ui/filters.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { contactStatusOptions } from './contact-status.tsx'
-import { groupsQuery } from './contacts.api.ts'
+import { groupsQuery, importQuery } from './contacts.api.ts'
 
-export const filterNames = ['query', 'group', 'segment', 'status', 'filter', 'sort'] as const
+export const filterNames = ['query', 'group', 'segment', 'import', 'status', 'filter', 'sort'] as const
 type FilterName = (typeof filterNames)[number]
 type Props = { filter: Record<FilterName, string>; set: (name: FilterName, value: string | null) => void }
 
@@ -91,6 +91,7 @@ export function ContactFilters({ filter, set }: Props) {
           Filter
         </Button>
       </Filters>
+      {filter.import && <AppliedImport id={filter.import} onClear={() => set('import', null)} />}
       {editing ? (
         <Conditions text={filter.filter} set={(text) => set('filter', text)} onClose={() => setEditing(false)} />
       ) : (
@@ -130,6 +131,23 @@ function Conditions({ text, set, onClose }: ConditionsProps) {
         {filter && <SaveLink text={JSON.stringify(filter)} />}
       </Group>
     </Paper>
+  )
+}
+
+function AppliedImport({ id, onClear }: { id: string; onClear: () => void }) {
+  const { data: record } = useQuery(importQuery(id))
+  return (
+    <Group gap="xs" mb="sm">
+      <Text size="sm" className="break">
+        From import:{' '}
+        <Anchor component={Link} to={paths.contactImport(id)}>
+          {record?.filename ?? '…'}
+        </Anchor>
+      </Text>
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        Show all contacts
+      </Button>
+    </Group>
   )
 }
 

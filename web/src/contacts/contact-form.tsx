@@ -1,21 +1,23 @@
-import { Group, MultiSelect, TextInput } from '@mantine/core'
+import { Group, MultiSelect, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Contact, NewContact } from '../api/types.ts'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { AttributeFields } from './attribute-fields.tsx'
 import { attributesOf, problemOf, rowsOf } from './attributes.ts'
 import { groupsQuery } from './contacts.api.ts'
+import { type Subscription, SubscriptionChoice } from './subscription-choice.tsx'
 
 type Props = {
   contact?: Contact
   action: string
-  withGroups?: boolean
+  /** Asks for groups and the subscription. */
+  isNew?: boolean
   save: (input: NewContact) => Promise<Contact>
   onSaved: (contact: Contact) => void
   onCancel: () => void
 }
 
-export function ContactForm({ contact, action, withGroups, save, onSaved, onCancel }: Props) {
+export function ContactForm({ contact, action, isNew, save, onSaved, onCancel }: Props) {
   const groups = useQuery(groupsQuery)
   const form = useRequestForm({
     initialValues: {
@@ -24,6 +26,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
       last_name: contact?.last_name ?? '',
       attributes: rowsOf(contact?.attributes ?? {}),
       group_ids: [] as string[],
+      subscription: 'subscribed' as Subscription,
     },
     validate: ({ attributes }) =>
       attributes.some((row) => problemOf(row, attributes))
@@ -35,7 +38,10 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         first_name: values.first_name.trim() || null,
         last_name: values.last_name.trim() || null,
         attributes: attributesOf(values.attributes),
-        ...(withGroups && { group_ids: values.group_ids }),
+        ...(isNew && {
+          group_ids: values.group_ids,
+          subscription: values.group_ids.length > 0 ? 'subscribed' : values.subscription,
+        }),
       }),
     onSaved,
   })
@@ -46,15 +52,24 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         <TextInput label="First name" {...form.field('first_name')} />
         <TextInput label="Last name" {...form.field('last_name')} />
       </Group>
-      {withGroups && (
+      {isNew && (
         <MultiSelect
           label="Groups"
+          description="Members of a group are subscribed, unless they unsubscribed before."
           placeholder={form.values.group_ids.length === 0 ? 'None' : ''}
           data={groups.data?.map((group) => ({ value: group.id, label: group.name })) ?? []}
           searchable
           {...form.field('group_ids')}
         />
       )}
+      {isNew &&
+        (form.values.group_ids.length === 0 ? (
+          <SubscriptionChoice label="Status" {...form.field('subscription')} value={form.values.subscription} />
+        ) : (
+          <Text size="xs" c="dimmed">
+            Only add people to a group who opted in.
+          </Text>
+        ))}
       <AttributeFields {...form.field('attributes')} value={form.values.attributes} />
     </DialogForm>
   )

@@ -7,6 +7,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { ContactOrder, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import type { ContactQuery } from '../segments/segments.api.ts'
+import { useCreateRequest } from '../ui/create-request.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { More } from '../ui/more.tsx'
 import { Empty, Load } from '../ui/states.tsx'
@@ -26,12 +27,14 @@ export function ContactsPage() {
     query: filter.query,
     group_id: filter.group,
     segment_id: filter.segment,
+    import_id: filter.import,
     status: filter.status as ContactStatus | '',
     filter: filter.filter,
   }
   const filtered = Object.values(asked).some(Boolean)
   const contacts = useContacts(asked, filter.sort as ContactOrder | '')
   const [adding, setAdding] = useState(false)
+  useCreateRequest(() => setAdding(true))
   const [selected, setSelected] = useSelected(JSON.stringify(asked))
   const isSelected = (id: string) => selected.all || selected.ids.has(id)
   const toggle = (id: string) => {
@@ -111,7 +114,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     <Dialog opened onClose={onClose} title="Add contact">
       <ContactForm
         action="Add contact"
-        withGroups
+        isNew
         save={createContact}
         onSaved={(contact) => {
           void refresh()

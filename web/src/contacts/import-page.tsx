@@ -26,7 +26,7 @@ export function ImportPage() {
   return (
     <Page
       title={contactImport.data?.filename ?? 'Import'}
-      beside={contactImport.data && <ImportStatusBadge status={contactImport.data.status} />}
+      beside={contactImport.data && <ImportStatusBadge of={contactImport.data} />}
       back={{ to: paths.imports, label: 'Imports' }}
       actions={
         contactImport.data && (
@@ -121,8 +121,8 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
           ['Finished', <Time key="end" at={contactImport.finished_at} none="Not yet" />],
         ]}
       />
-      {over && (
-        <Anchor component={Link} to={contactsOf(contactImport.group_id)}>
+      {over && hasContacts(contactImport) && (
+        <Anchor component={Link} to={`${paths.contacts}?import=${contactImport.id}`}>
           View contacts
         </Anchor>
       )}
@@ -155,13 +155,14 @@ function ImportedGroup({ id }: { id: string | null }) {
   const group = groups.data.find((each) => each.id === id)
   if (!group) return 'Deleted group'
   return (
-    <Anchor component={Link} to={contactsOf(id)} className="break">
+    <Anchor component={Link} to={`${paths.contacts}?group=${id}`} className="break">
       {group.name}
     </Anchor>
   )
 }
 
-const contactsOf = (groupId: string | null) => (groupId ? `${paths.contacts}?group=${groupId}` : paths.contacts)
+/** An undone import has only the contacts that were kept. */
+const hasContacts = ({ created, updated, undo }: ContactImportDetail) => (undo ? undo.kept > 0 : created + updated > 0)
 
 function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: number): string {
   const processed = pluralize(rows, 'row', 'rows')

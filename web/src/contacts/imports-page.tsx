@@ -21,7 +21,9 @@ const badges: Record<ContactImport['status'], { tone: Tone; label: string }> = {
   cancelled: { tone: 'neutral', label: 'Cancelled' },
 }
 
-export function ImportStatusBadge({ status }: { status: ContactImport['status'] }) {
+export function ImportStatusBadge({ of: { status, undo } }: { of: Pick<ContactImport, 'status' | 'undo'> }) {
+  if (undo?.status === 'done') return <StatusBadge tone="neutral">Undone</StatusBadge>
+  if (undo) return <StatusBadge tone="info">Undoing</StatusBadge>
   const { tone, label } = badges[status] ?? badges.queued
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }
@@ -32,7 +34,7 @@ const columns: Column<ContactImport>[] = [
     phone: 'title',
     cell: (one) => <RowLink to={paths.contactImport(one.id)}>{one.filename ?? 'CSV file'}</RowLink>,
   },
-  { header: 'Status', cell: (one) => <ImportStatusBadge status={one.status} /> },
+  { header: 'Status', cell: (one) => <ImportStatusBadge of={one} /> },
   { header: 'Created', align: 'right', cell: (one) => count(one.created) },
   { header: 'Updated', align: 'right', cell: (one) => count(one.updated) },
   { header: 'Rejected', align: 'right', cell: (one) => count(one.rejected) },

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -10,18 +10,12 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import {
-  createGroup,
-  groupsQuery,
-  type ImportOptions,
-  inspectFile,
-  startImport,
-  useRefreshContacts,
-} from './contacts.api.ts'
+import { createGroup, groupsQuery, inspectFile, startImport, useRefreshContacts } from './contacts.api.ts'
 import { DropArea } from './drop-area.tsx'
 import { type EncodedFile, toUtf8 } from './file-encoding.ts'
 import { type ChosenGroup, findByName, GroupChoice } from './group-choice.tsx'
 import { type ColumnChoice, suggestedChoices, type Target, toMapping } from './import-mapping.ts'
+import { type Subscription, SubscriptionChoice } from './subscription-choice.tsx'
 
 type ChosenFile = EncodedFile & { inspection: FileInspection; choices: ColumnChoice[] }
 
@@ -68,7 +62,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
   const refresh = useRefreshContacts()
   const groups = useQuery(groupsQuery)
   const [group, setGroup] = useState<ChosenGroup | null>(null)
-  const [subscription, setSubscription] = useState<ImportOptions['subscription']>('subscribed')
+  const [subscription, setSubscription] = useState<Subscription>('subscribed')
   const { inspection } = chosen
   const mapping = toMapping(chosen.choices, inspection.has_header)
   const start = useMutation({
@@ -136,22 +130,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         chosen={group}
         onChange={setGroup}
       />
-      {!group && (
-        <Radio.Group
-          label="New contacts will be"
-          value={subscription}
-          onChange={(value) => setSubscription(value as ImportOptions['subscription'])}
-        >
-          <Stack gap="xs" mt="xs">
-            <Radio
-              value="subscribed"
-              label="Subscribed"
-              description="They receive marketing and transactional email."
-            />
-            <Radio value="not_subscribed" label="Not subscribed" description="They receive transactional email only." />
-          </Stack>
-        </Radio.Group>
-      )}
+      {!group && <SubscriptionChoice label="New contacts will be" value={subscription} onChange={setSubscription} />}
       <Text>Only import people who opted in. Contacts who unsubscribed here stay unsubscribed.</Text>
       {inspection.problem && (
         <Notice tone="warn" title="The import would stop before the end of this file">

@@ -68,7 +68,7 @@ function Preview({ filter }: { filter: Filter | undefined }) {
 }
 
 function PreviewRows({ filter }: { filter: string }) {
-  const contacts = useContacts({ query: '', group_id: '', segment_id: '', status: '', filter })
+  const contacts = useContacts({ query: '', group_id: '', segment_id: '', import_id: '', status: '', filter })
   return (
     <Load
       query={contacts}

@@ -16,6 +16,7 @@ export type ContactQuery = {
   query: string
   group_id: string
   segment_id: string
+  import_id: string
   status: ContactStatus | ''
   filter: string
 }
