@@ -8,6 +8,8 @@ import { type Account, registerOwner, type Service, startService } from './suppo
 
 const browser = await sharedBrowser()
 
+const spenders = { type: 'status', operator: 'is', value: 'subscribed' }
+
 test('the search field follows the URL of the page', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
@@ -187,12 +189,14 @@ test('a long list of groups is shown in pages and can be searched', async () => 
   expect(tab.problems).toEqual([])
 })
 
-test('the search finds webhooks and groups, and reports when there are no results', async () => {
+test('the search finds webhooks, groups, broadcasts and segments, and reports when there are no results', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
   await manage('/groups', { name: 'Customers' })
   await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
+  await manage('/broadcasts', { name: 'November sale' })
+  await manage('/segments', { name: 'Big spenders', filter: spenders })
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
@@ -209,6 +213,14 @@ test('the search finds webhooks and groups, and reports when there are no result
   await field.fill('order')
   await page.getByRole('dialog').getByText('Orders', { exact: true }).click()
   await page.getByRole('heading', { name: 'Orders' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await field.fill('november')
+  await page.getByRole('dialog').getByText('November sale').click()
+  await page.waitForURL('**/broadcasts/brc_*')
+  await page.keyboard.press('Control+k')
+  await field.fill('big sp')
+  await page.getByRole('dialog').getByText('Big spenders').click()
+  await page.waitForURL('**/contacts/segments/seg_*')
 })
 
 test('an ID pasted into the search opens its record, and commands can be run', async () => {
@@ -221,6 +233,8 @@ test('an ID pasted into the search opens its record, and commands can be run', a
   const contact = await manage('/contacts', { email: 'ada@example.com' })
   const webhook = await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
   const key = await manage('/api-keys', { name: 'Shop' })
+  const broadcast = await manage('/broadcasts', { name: 'November sale' })
+  const segment = await manage('/segments', { name: 'Big spenders', filter: spenders })
   const sent = await manage(`/flows/${flow}/send`, { contact_email: 'ada@example.com', context: { name: 'Ada' } })
   await service.manage(account.session, 'PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
   const event = (
@@ -250,6 +264,8 @@ test('an ID pasted into the search opens its record, and commands can be run', a
     [webhook.id, 'Orders', `**/developers/webhooks/${webhook.id}`],
     [sent.message_id, 'Your order', `**/messages/${sent.message_id}`],
     [key.id, 'Shop', '**/developers/api-keys'],
+    [broadcast.id, 'November sale', `**/broadcasts/${broadcast.id}`],
+    [segment.id, 'Big spenders', `**/contacts/segments/${segment.id}`],
     [event.id, 'contactUnsubscribe', `**/contacts/${contact.id}`],
   ] as const) {
     await page.getByRole('main').waitFor()
@@ -262,6 +278,22 @@ test('an ID pasted into the search opens its record, and commands can be run', a
   await field.fill('password')
   await page.getByRole('dialog').getByText('Change password').click()
   await page.getByRole('dialog', { name: /password/i }).waitFor()
+
+  await page.keyboard.press('Escape')
+  for (const command of ['Create broadcast', 'Add contact']) {
+    await page.keyboard.press('Control+k')
+    await field.fill(command)
+    await page.getByRole('dialog').getByRole('button', { name: command }).click()
+    await page.getByRole('dialog', { name: command }).waitFor()
+    // The command does not open the dialog again.
+    await page.reload()
+    await page.getByRole('button', { name: command }).first().waitFor()
+    expect(await page.getByRole('dialog', { name: command }).count()).toBe(0)
+  }
+  await page.keyboard.press('Control+k')
+  await field.fill('Create segment')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create segment' }).click()
+  await page.waitForURL('**/contacts/segments/new')
   expect(tab.problems).toEqual([])
 })
 

@@ -3,6 +3,7 @@ import { IconPlus, IconSpeakerphone } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Broadcast, BroadcastStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { useCreateRequest } from '../ui/create-request.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { LiveBadge } from '../ui/live-badge.tsx'
@@ -56,6 +57,7 @@ export function BroadcastsPage() {
   const status = filter.status as BroadcastStatus | ''
   const broadcasts = useBroadcasts({ status })
   const [creating, setCreating] = useState(false)
+  useCreateRequest(() => setCreating(true))
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       Create broadcast

@@ -1,10 +1,12 @@
 import type { SpotlightActionData } from '@mantine/spotlight'
 import {
   IconBolt,
+  IconFilter,
   IconKey,
   IconMailForward,
   IconPackageExport,
   IconSend,
+  IconSpeakerphone,
   IconUpload,
   IconUser,
   IconUsersGroup,
@@ -52,6 +54,15 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
     const to = `${paths.contacts}?group=${group.id}`
     return { to, label: group.name, description: 'Group', icon: <IconUsersGroup {...size} /> }
   },
+  seg: async (id) => {
+    const segment = await dataOf(api.GET('/api/v1/organization/segments/{id}', at(id)))
+    return { to: paths.segment(id), label: segment.name, description: 'Segment', icon: <IconFilter {...size} /> }
+  },
+  brc: async (id) => {
+    const broadcast = await dataOf(api.GET('/api/v1/organization/broadcasts/{id}', at(id)))
+    const icon = <IconSpeakerphone {...size} />
+    return { to: paths.broadcast(id), label: broadcast.name, description: 'Broadcast', icon }
+  },
   whk: async (id) => {
     const webhook = await dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id)))
     return { to: paths.webhook(id), label: webhook.name, description: 'Webhook', icon: <IconWebhook {...size} /> }
@@ -83,7 +94,7 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
   },
 }
 
-const idPattern = /^(msg|con|flw|grp|whk|dlv|key|evt|imp)_[0-9a-z-]{8,64}$/i
+const idPattern = /^(msg|con|flw|grp|seg|brc|whk|dlv|key|evt|imp)_[0-9a-z-]{8,64}$/i
 
 export const isId = (text: string) => idPattern.test(text)
 

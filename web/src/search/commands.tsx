@@ -11,6 +11,7 @@ import {
   IconMailCog,
   IconMailPlus,
   IconMoon,
+  IconSpeakerphone,
   IconSun,
   IconTableImport,
   IconUpload,
@@ -28,6 +29,7 @@ import { useTheme } from '../shell/color-scheme.ts'
 import { developerItems, mainItems } from '../shell/nav.tsx'
 import { useSignOut } from '../shell/sign-out.ts'
 import { apiReference, guides } from '../ui/api-reference.tsx'
+import { createRequest } from '../ui/create-request.ts'
 
 const size = { size: 18, 'aria-hidden': true } as const
 
@@ -39,6 +41,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const theme = useTheme()
   const signOut = useSignOut()
   const go = (to: string) => () => void navigate(to)
+  const create = (on: string) => () => void navigate(on, { state: createRequest })
   const pages: Command[] = [
     ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
     { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
@@ -67,8 +70,16 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   ]
   const actions: Command[] = [
     { label: 'Create flow', icon: <IconMailPlus {...size} />, run: go(paths.newFlow), keywords: 'new template' },
+    {
+      label: 'Create broadcast',
+      icon: <IconSpeakerphone {...size} />,
+      run: create(paths.broadcasts),
+      keywords: 'new campaign newsletter',
+    },
+    { label: 'Add contact', icon: <IconUserPlus {...size} />, run: create(paths.contacts), keywords: 'new create' },
+    { label: 'Create segment', icon: <IconFilter {...size} />, run: go(paths.newSegment), keywords: 'new filter' },
     { label: 'Import contacts', icon: <IconUpload {...size} />, run: go(paths.newImport), keywords: 'csv upload' },
-    { label: 'Add webhook', icon: <IconWebhook {...size} />, run: go(paths.webhooks), keywords: 'create endpoint' },
+    { label: 'Add webhook', icon: <IconWebhook {...size} />, run: create(paths.webhooks), keywords: 'create endpoint' },
     { label: 'Create API key', icon: <IconKey {...size} />, run: go(paths.apiKeys), keywords: 'new token' },
     { label: 'Invite member', icon: <IconUserPlus {...size} />, run: go(paths.team), keywords: 'add colleague user' },
     {

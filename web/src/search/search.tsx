@@ -3,14 +3,24 @@ import { emailText } from '../ui/email-text.ts'
 import '@mantine/spotlight/styles.css'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
-import { IconMailForward, IconSearch, IconSend, IconUser, IconUsersGroup, IconWebhook } from '@tabler/icons-react'
+import {
+  IconFilter,
+  IconMailForward,
+  IconSearch,
+  IconSend,
+  IconSpeakerphone,
+  IconUser,
+  IconUsersGroup,
+  IconWebhook,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
 import { api, pageOf } from '../api/client.ts'
-import type { Contact, FlowRow, Group, Message, Webhook } from '../api/types.ts'
+import type { Broadcast, Contact, FlowRow, Group, Message, Segment, Webhook } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { paths } from '../paths.ts'
+import { segmentsQuery } from '../segments/segments.api.ts'
 import { webhooksQuery } from '../webhooks/webhooks.api.ts'
 import { byIdQuery, idAction, isId } from './by-id.tsx'
 import { useCommands } from './commands.tsx'
@@ -19,7 +29,7 @@ import { useSearchRequests } from './open-search.ts'
 const typingPauseMs = 200
 const perKind = 5
 
-/** Ctrl-K: finds contacts, flows, messages, groups, webhooks, ids and pages, and runs actions. */
+/** Ctrl-K: finds contacts, flows, broadcasts, messages, groups, segments, webhooks, ids and pages, and runs actions. */
 export function Search() {
   const navigate = useNavigate()
   const requests = useSearchRequests()
@@ -84,28 +94,42 @@ function useFound(query: string, navigate: NavigateFunction) {
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/flows', asked(signal))),
     ...search,
   })
+  const broadcasts = useQuery({
+    queryKey: keys.search('broadcasts', query),
+    queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/broadcasts', asked(signal))),
+    ...search,
+  })
   const messages = useQuery({
     queryKey: keys.search('messages', query),
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/messages', asked(signal))),
     ...search,
   })
-  // The API lists these two completely, without a search.
+  // The API lists these completely, without a search.
   const groups = useQuery({ ...groupsQuery, ...search })
+  const segments = useQuery({ ...segmentsQuery, ...search })
   const webhooks = useQuery({ ...webhooksQuery, ...search })
   const has = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(query.toLowerCase()))
   const groupsFound = groups.data?.filter(({ name }) => has(name)).slice(0, perKind) ?? []
+  const segmentsFound = segments.data?.filter(({ name }) => has(name)).slice(0, perKind) ?? []
   const webhooksFound = webhooks.data?.filter(({ name, url }) => has(name, url)).slice(0, perKind) ?? []
   const found: SpotlightActionGroupData[] = [
     { group: 'Contacts', actions: (contacts.data?.items ?? []).map((contact) => contactAction(contact, navigate)) },
     { group: 'Flows', actions: (flows.data?.items ?? []).map((flow) => flowAction(flow, navigate)) },
+    {
+      group: 'Broadcasts',
+      actions: (broadcasts.data?.items ?? []).map((broadcast) => broadcastAction(broadcast, navigate)),
+    },
     { group: 'Messages', actions: (messages.data?.items ?? []).map((message) => messageAction(message, navigate)) },
     { group: 'Groups', actions: groupsFound.map((group) => groupAction(group, navigate)) },
+    { group: 'Segments', actions: segmentsFound.map((segment) => segmentAction(segment, navigate)) },
     { group: 'Webhooks', actions: webhooksFound.map((webhook) => webhookAction(webhook, navigate)) },
   ]
   const withId = byId.data ? [{ group: 'Found by ID', actions: [idAction(query, byId.data, navigate)] }] : []
   return {
     groups: query === '' ? [] : isId(query) ? withId : found,
-    searching: [contacts, flows, messages, groups, webhooks, byId].some((asked) => asked.isFetching),
+    searching: [contacts, flows, broadcasts, messages, groups, segments, webhooks, byId].some(
+      (asked) => asked.isFetching,
+    ),
   }
 }
 
@@ -138,6 +162,20 @@ const groupAction = (group: Group, navigate: NavigateFunction): SpotlightActionD
   label: group.name,
   leftSection: <IconUsersGroup size={18} aria-hidden />,
   onClick: () => void navigate(`${paths.contacts}?group=${group.id}`),
+})
+
+const broadcastAction = (broadcast: Broadcast, navigate: NavigateFunction): SpotlightActionData => ({
+  id: broadcast.id,
+  label: broadcast.name,
+  leftSection: <IconSpeakerphone size={18} aria-hidden />,
+  onClick: () => void navigate(paths.broadcast(broadcast.id)),
+})
+
+const segmentAction = (segment: Segment, navigate: NavigateFunction): SpotlightActionData => ({
+  id: segment.id,
+  label: segment.name,
+  leftSection: <IconFilter size={18} aria-hidden />,
+  onClick: () => void navigate(paths.segment(segment.id)),
 })
 
 const webhookAction = (webhook: Webhook, navigate: NavigateFunction): SpotlightActionData => ({

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
+import { useCreateRequest } from '../ui/create-request.ts'
 import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -40,6 +41,7 @@ const columns: Column<Webhook>[] = [
 export function WebhooksPage() {
   const webhooks = useQuery(webhooksQuery)
   const [creating, setCreating] = useState(false)
+  useCreateRequest(() => setCreating(true))
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       Add webhook
