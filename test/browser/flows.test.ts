@@ -81,6 +81,48 @@ test('the preview has a desktop and a phone layout, runs no scripts and shows th
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Wide layout').waitFor()
 })
 
+test('while the preview is being updated, it says so', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}/edit`)
+  await page.frameLocator('iframe').getByText('Hello').waitFor()
+  const goOn = await hold(page, '**/flows/preview')
+  await write(page, '<p>Good morning</p>')
+  const updating = page.getByRole('region', { name: 'Preview' }).getByRole('status').getByText('Updating…')
+  await updating.waitFor()
+  await goOn()
+  await page.frameLocator('iframe').getByText('Good morning').waitFor()
+  await updating.waitFor({ state: 'hidden' })
+})
+
+test('saving a new flow keeps the recipient of the preview and the sender fields open', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/contacts', {
+    email: 'grace@example.com',
+    first_name: 'Grace',
+  })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('flows/new')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Welcome back')
+  await page.getByRole('button', { name: 'Sender' }).click()
+  const recipient = page.getByRole('combobox', { name: 'Recipient' })
+  await recipient.fill('grace')
+  await page.getByRole('option', { name: /Grace/ }).click()
+  await page.frameLocator('iframe').getByText('Hello Grace').waitFor()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByRole('heading', { name: 'Welcome back', level: 1 }).waitFor()
+  await page.frameLocator('iframe').getByText('Hello Grace').waitFor()
+  expect(await recipient.inputValue()).toContain('grace@example.com')
+  await page.getByLabel('From address').waitFor()
+})
+
 test('the preview warns about a link without a scheme, and the flow can still be saved', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
@@ -151,6 +193,7 @@ test('a test email is sent with the sample data, and the API call uses it too', 
   await dialog.getByRole('button', { name: 'Send test email' }).click()
   const sent = dialog.getByRole('status').getByRole('listitem')
   await sent.filter({ hasText: account.email }).waitFor()
+  await dialog.getByRole('status').getByText('Sent', { exact: true }).waitFor()
   await sent.filter({ hasText: 'ada@example.com' }).getByRole('link', { name: 'View delivery' }).click()
   await page.getByRole('heading', { name: '[Test] Your order' }).waitFor()
   await page.getByText('Test', { exact: true }).waitFor()

@@ -2,6 +2,7 @@ import { Box, Stack } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import type { FlowText, TemplateProblem } from '../api/types.ts'
+import type { EditorView } from './editor-view.ts'
 import { FlowCode } from './flow-code.tsx'
 import classes from './flow-editor.module.css'
 import { FlowFields } from './flow-fields.tsx'
@@ -17,13 +18,15 @@ type Props = {
   sample: Sample
   setSample: (sample: Sample) => void
   state: PreviewState
+  view: EditorView
+  setView: (change: Partial<EditorView>) => void
   saveError: unknown
 }
 
 const noProblems: TemplateProblem[] = []
 
 /** The template on the left, its preview on the right. */
-export function FlowEditor({ draft, setDraft, sample, setSample, state, saveError }: Props) {
+export function FlowEditor({ draft, setDraft, sample, setSample, state, view, setView, saveError }: Props) {
   const [goTo, setGoTo] = useState<TemplateProblem>()
   const subject = useRef<HTMLInputElement>(null)
   const found = state.preview.data?.problems ?? noProblems
@@ -34,7 +37,15 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, saveErro
   return (
     <div className={classes.editor}>
       <Stack gap="md">
-        <FlowFields draft={draft} setDraft={setDraft} error={saveError} problems={problems} subject={subject} />
+        <FlowFields
+          draft={draft}
+          setDraft={setDraft}
+          error={saveError}
+          problems={problems}
+          subject={subject}
+          showsSender={view.showsSender}
+          setShowsSender={(showsSender) => setView({ showsSender })}
+        />
         <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
         {/* On a wide screen, the problems are listed beside the editor, above the preview. */}
         <Box hiddenFrom="md">
@@ -42,7 +53,14 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, saveErro
         </Box>
       </Stack>
       <Stack gap="md" className={classes.result}>
-        <FlowPreview state={state} problems={problems} mjml={mjml} onChoose={goToProblem} />
+        <FlowPreview
+          state={state}
+          recipient={view.recipient}
+          setRecipient={(recipient) => setView({ recipient })}
+          problems={problems}
+          mjml={mjml}
+          onChoose={goToProblem}
+        />
         <SampleForm
           variables={state.variables}
           loading={state.preview.data === undefined}

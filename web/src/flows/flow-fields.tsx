@@ -1,5 +1,4 @@
 import { Collapse, Input, SegmentedControl, TextInput, UnstyledButton } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import type { Ref } from 'react'
 import { fieldProblem } from '../api/api-error.ts'
@@ -8,7 +7,8 @@ import classes from './flow-editor.module.css'
 import { kindLabels } from './flow-status.tsx'
 
 type Props = { draft: FlowText; setDraft: (draft: FlowText) => void; error: unknown }
-type FieldsProps = Props & { problems: TemplateProblem[]; subject: Ref<HTMLInputElement> }
+type SenderProps = Props & { showsSender: boolean; setShowsSender: (shows: boolean) => void }
+type FieldsProps = SenderProps & { problems: TemplateProblem[]; subject: Ref<HTMLInputElement> }
 
 const kinds = Object.entries(kindLabels).map(([value, label]) => ({ value, label }))
 const meaning: Record<FlowKind, string> = {
@@ -16,7 +16,8 @@ const meaning: Record<FlowKind, string> = {
   marketing: 'Sent to subscribed contacts only. Waxwing adds an unsubscribe link and header.',
 }
 
-export function FlowFields({ draft, setDraft, error, problems, subject }: FieldsProps) {
+export function FlowFields({ problems, subject, ...props }: FieldsProps) {
+  const { draft, setDraft, error } = props
   return (
     <div className={classes.fields}>
       <TextInput
@@ -51,21 +52,20 @@ export function FlowFields({ draft, setDraft, error, problems, subject }: Fields
         error={fieldProblem(error, 'subject') ?? problems.find(({ path }) => path === 'subject')?.problem}
       />
       <div className={classes.wide}>
-        <Sender draft={draft} setDraft={setDraft} error={error} />
+        <Sender {...props} />
       </div>
     </div>
   )
 }
 
-function Sender({ draft, setDraft, error }: Props) {
-  const [chosen, { toggle }] = useDisclosure(Boolean(draft.from_email || draft.from_name || draft.reply_to))
+function Sender({ draft, setDraft, error, showsSender, setShowsSender }: SenderProps) {
   // A problem that is out of sight would leave a save without an explanation.
-  const opened = chosen || fieldProblem(error, 'from_name', 'from_email', 'reply_to') !== undefined
+  const opened = showsSender || fieldProblem(error, 'from_name', 'from_email', 'reply_to') !== undefined
   const change = (field: 'from_name' | 'from_email' | 'reply_to') => (event: { currentTarget: { value: string } }) =>
     setDraft({ ...draft, [field]: event.currentTarget.value || null })
   return (
     <>
-      <UnstyledButton onClick={toggle} aria-expanded={opened} fz="sm" fw={500}>
+      <UnstyledButton onClick={() => setShowsSender(!showsSender)} aria-expanded={opened} fz="sm" fw={500}>
         {opened ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Sender
       </UnstyledButton>
       <Collapse expanded={opened}>

@@ -10,7 +10,9 @@ import { NotFoundPage } from '../shell/status-pages.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
+import { useEditorView } from './editor-view.ts'
 import { FlowApiTab } from './flow-api-tab.tsx'
+import { hasSender } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
 import { FlowStatusBadge, UnpublishedBadge } from './flow-status.tsx'
@@ -60,7 +62,8 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
   const [publishing, setPublishing] = useState(false)
   const [deleted, setDeleted] = useState(false)
   const { base, draft, setDraft, dirty, newer, load, save, saveNow, saving, saveError } = useFlowDraft(flow, stored)
-  const shown = useSamplePreview(flow.id, draft)
+  const { view, setView } = useEditorView({ showsSender: hasSender(draft) })
+  const shown = useSamplePreview(flow.id, draft, view.recipient)
   const canSave = dirty && newer === undefined && !saving
   useSaveShortcut(() => {
     if (canSave) save(base)
@@ -131,7 +134,7 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
       {tab === undefined && <FlowResultsTab flow={flow} onTest={() => setTesting(true)} />}
       {tab === 'versions' && <FlowVersions flow={flow} stored={stored} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
-      {isEditing && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
+      {isEditing && <FlowEditor {...{ draft, setDraft, saveError, view, setView, ...shown }} />}
       <TestDialog
         opened={testing}
         onClose={() => setTesting(false)}
@@ -159,7 +162,7 @@ const tabsOf = (id: string) => [
 ]
 
 /** The preview of the draft, with the sample data that this browser stores for the flow. */
-function useSamplePreview(id: string, draft: FlowText) {
+function useSamplePreview(id: string, draft: FlowText, recipient: string | null) {
   const [sample, setSample] = useState(() => readSample(id))
   return {
     sample,
@@ -167,6 +170,6 @@ function useSamplePreview(id: string, draft: FlowText) {
       setSample(next)
       storeSample(id, next)
     },
-    state: usePreview(draft, sample),
+    state: usePreview(draft, sample, recipient),
   }
 }

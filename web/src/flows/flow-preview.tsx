@@ -1,10 +1,23 @@
-import { ActionIcon, Box, Group, Modal, Paper, SegmentedControl, Skeleton, Switch, Text, Title } from '@mantine/core'
+import {
+  ActionIcon,
+  Box,
+  Group,
+  Loader,
+  Modal,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Switch,
+  Text,
+  Title,
+} from '@mantine/core'
 import { IconArrowsMaximize, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { TemplateProblem } from '../api/types.ts'
 import { EmailFrame, EmailText, hasDarkStyles } from '../ui/email-frame.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Failed } from '../ui/states.tsx'
+import classes from './flow-preview.module.css'
 import { PreviewRecipient } from './preview-recipient.tsx'
 import { ProblemList } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
@@ -32,13 +45,15 @@ function View({ icon, children }: { icon: React.ReactNode; children: string }) {
 type Email = { html: string; text: string; subject: string }
 type Props = {
   state: PreviewState
+  recipient: string | null
+  setRecipient: (recipient: string | null) => void
   problems: TemplateProblem[]
   mjml: boolean
   onChoose: (problem: TemplateProblem) => void
 }
 
-export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
-  const { preview, recipient, setRecipient } = state
+export function FlowPreview({ state, recipient, setRecipient, problems, mjml, onChoose }: Props) {
+  const { preview } = state
   const [dark, setDark] = useState(false)
   const [mode, setMode] = useState<PreviewMode>('desktop')
   const [large, setLarge] = useState(false)
@@ -52,7 +67,10 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
       <Group justify="space-between" mb="sm" gap="xs">
-        <Title order={2}>Preview</Title>
+        <Group gap="xs">
+          <Title order={2}>Preview</Title>
+          {preview.isPlaceholderData && preview.isFetching && <Updating />}
+        </Group>
         <Group gap="xs">
           <SegmentedControl
             aria-label="Preview as"
@@ -139,6 +157,16 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
     </Paper>
   )
 }
+
+/** Compiling MJML takes seconds the first time, and meanwhile the previous preview is shown. */
+const Updating = () => (
+  <Group gap={6} role="status" className={classes.updating ?? ''}>
+    <Loader size={14} aria-hidden />
+    <Text size="xs" c="dimmed">
+      Updating…
+    </Text>
+  </Group>
+)
 
 /** Problems that do not prevent saving. */
 function Warnings({ warnings }: { warnings: string[] }) {

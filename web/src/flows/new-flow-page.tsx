@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
+import { passingView, useEditorView } from './editor-view.ts'
 import { newDraft, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { createDraft, flowQuery } from './flows.api.ts'
@@ -25,7 +26,8 @@ export function NewFlowPage() {
   const invalidate = useInvalidate()
   const [draft, setDraft] = useState(newDraft)
   const [sample, setSample] = useState<Sample>({ order_id: 'A-1001' })
-  const state = usePreview(draft, sample)
+  const { view, setView } = useEditorView({})
+  const state = usePreview(draft, sample, view.recipient)
   const create = useMutation({
     mutationFn: () => createDraft({ ...draft, name: draft.name.trim() }),
     onSuccess: async (flow) => {
@@ -33,7 +35,7 @@ export function NewFlowPage() {
       await invalidate(keys.flowLists)
       storeSample(flow.id, sample)
       toast('Draft saved. Publish it when it is ready.')
-      await navigate(paths.flowTab(flow.id, 'edit'))
+      await navigate(paths.flowTab(flow.id, 'edit'), { state: passingView(view) })
     },
   })
   useSaveShortcut(() => {
@@ -66,6 +68,8 @@ export function NewFlowPage() {
         sample={sample}
         setSample={setSample}
         state={state}
+        view={view}
+        setView={setView}
         saveError={create.error}
       />
       <UnsavedGuard

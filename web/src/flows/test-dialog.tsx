@@ -1,13 +1,16 @@
-import { Anchor, Button, Group, List, Stack, TagsInput, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Anchor, Button, List, Stack, TagsInput, Text } from '@mantine/core'
+import { useMutation, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow, TestEmail } from '../api/types.ts'
+import type { Flow, MessageDetail, TestEmail } from '../api/types.ts'
+import { messageStatuses } from '../messages/message-status.tsx'
+import { messageQuery } from '../messages/messages.api.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { emailText } from '../ui/email-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
@@ -80,27 +83,46 @@ export function TestDialog({ opened, onClose, flow, context, save }: Props) {
             <NotSent key={email.message_id} messageId={email.message_id} email={email.contact_email} />
           ))}
           {queued.length > 0 && <Queued emails={queued} toInbox={me.data?.mail.transport === 'inbox'} />}
-          <Group justify="flex-end" gap="xs">
+          <DialogActions>
             <Button variant="default" onClick={close}>
               Close
             </Button>
             <Button type="submit" loading={send.isPending}>
               Send test email
             </Button>
-          </Group>
+          </DialogActions>
         </Stack>
       </form>
     </Dialog>
   )
 }
 
+const waitingRefetchMs = 1_000
+
+/** Follows the emails until all of them are sent or have failed. */
 function Queued({ emails, toInbox }: { emails: TestEmail[]; toInbox: boolean }) {
+  const messages = useQueries({
+    queries: emails.map(({ message_id: id }) => ({
+      ...messageQuery(id),
+      refetchInterval: (query: { state: { data?: MessageDetail | undefined } }) =>
+        query.state.data && query.state.data.status !== 'queued' ? (false as const) : waitingRefetchMs,
+    })),
+  })
+  const statuses = messages.map(({ data }) => data?.status ?? 'queued')
+  const isSent = statuses.every((status) => status === 'sent')
+  const isWaiting = statuses.includes('queued')
   return (
-    <Notice tone="info" role="status" title="Queued for sending">
+    <Notice
+      tone={isSent ? 'good' : isWaiting ? 'info' : 'bad'}
+      role="status"
+      title={
+        isSent ? 'Sent' : isWaiting ? 'Queued for sending' : emails.length === 1 ? 'Not sent' : 'Not all were sent'
+      }
+    >
       <List listStyleType="none" spacing={4}>
-        {emails.map(({ message_id: id, contact_email: email }) => (
+        {emails.map(({ message_id: id, contact_email: email }, index) => (
           <List.Item key={id} className="break">
-            {emailText(email)}:{' '}
+            {emailText(email)}: {emails.length > 1 && `${messageStatuses[statuses[index] ?? 'queued'].label}. `}
             <Anchor component={Link} to={paths.message(id)}>
               View delivery
             </Anchor>

@@ -8,10 +8,9 @@ import { type Sample, toContext } from './sample-data.ts'
 const typingPauseMs = 350
 
 /** The preview follows the draft with a short delay. `variables` are those of the last valid template. */
-export function usePreview(draft: FlowText, sample: Sample) {
+export function usePreview(draft: FlowText, sample: Sample, recipient: string | null) {
   const [known, setKnown] = useState<Variable[]>([])
   const context = useMemo(() => toContext(sample, known), [sample, known])
-  const [recipient, setRecipient] = useState<string | null>(null)
   const { name: _, ...text } = draft
   const asked = { ...text, context, ...(recipient !== null && { contact_email: recipient }) }
   const [input] = useDebouncedValue(asked, typingPauseMs)
@@ -21,7 +20,7 @@ export function usePreview(draft: FlowText, sample: Sample) {
   if (variables && preview.data?.problems.length === 0 && JSON.stringify(variables) !== JSON.stringify(known)) {
     setKnown(variables)
   }
-  return { preview, variables: known, context, recipient, setRecipient }
+  return { preview, variables: known, context }
 }
 
 export type PreviewState = ReturnType<typeof usePreview>

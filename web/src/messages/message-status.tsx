@@ -2,7 +2,7 @@ import { Group } from '@mantine/core'
 import type { MessageStatus } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
-const badges: Record<MessageStatus, { tone: Tone; label: string }> = {
+export const messageStatuses: Record<MessageStatus, { tone: Tone; label: string }> = {
   queued: { tone: 'info', label: 'Queued' },
   scheduled: { tone: 'info', label: 'Scheduled' },
   sent: { tone: 'good', label: 'Sent' },
@@ -12,12 +12,12 @@ const badges: Record<MessageStatus, { tone: Tone; label: string }> = {
   cancelled: { tone: 'neutral', label: 'Cancelled' },
 }
 
-export const messageStatusOptions = Object.entries(badges).map(([value, { label }]) => ({ value, label }))
+export const messageStatusOptions = Object.entries(messageStatuses).map(([value, { label }]) => ({ value, label }))
 
 type Props = { message: { status: MessageStatus; is_test: boolean } }
 
 export function MessageBadges({ message }: Props) {
-  const { tone, label } = badges[message.status]
+  const { tone, label } = messageStatuses[message.status]
   return (
     <Group gap={6}>
       <StatusBadge tone={tone}>{label}</StatusBadge>

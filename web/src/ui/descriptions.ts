@@ -15,5 +15,12 @@ const descriptions: Record<string, string> = {
   other: 'Reported for another reason',
 }
 
+/** The reason of a bounce: “mailbox_full” as “Mailbox full”. */
+export function bounceReasonText(reason: string): string {
+  const text = reason.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** The text for a code of the API. Other text, such as the reply of a mail server, is returned as it is. */
-export const describe = (text: string) => descriptions[text] ?? text
+export const describe = (text: string) =>
+  descriptions[text] ?? (/^[a-z]+(?:_[a-z]+)*$/.test(text) ? bounceReasonText(text) : text)

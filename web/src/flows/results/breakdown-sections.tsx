@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import type { FlowResults } from '../../api/types.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { bounceReasonText } from '../../ui/descriptions.ts'
 import { emailText } from '../../ui/email-text.ts'
 import { count, share } from '../../ui/numbers.ts'
 import { Section } from '../../ui/section.tsx'
@@ -19,17 +20,11 @@ const Other = ({ children }: { children: string }) => (
 )
 const bouncesOf = (row: { hard_bounces: number; soft_bounces: number }) => row.hard_bounces + row.soft_bounces
 
-/** “mailbox_full” as “Mailbox full”. */
-const reasonText = (reason: string) => {
-  const text = reason.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
 const reasonColumns: Column<Reason>[] = [
   {
     header: 'Reason',
     phone: 'title',
-    cell: ({ reason }) => (reason === null ? <Other>All other reasons</Other> : reasonText(reason)),
+    cell: ({ reason }) => (reason === null ? <Other>All other reasons</Other> : bounceReasonText(reason)),
   },
   { header: 'Hard', align: 'right', cell: (row) => count(row.hard_bounces) },
   { header: 'Soft', align: 'right', cell: (row) => count(row.soft_bounces) },
