@@ -1,4 +1,4 @@
-import { Button, Code, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
@@ -9,6 +9,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { useRequestForm } from '../ui/form.tsx'
+import { pluralize } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -37,12 +38,7 @@ export function OrganizationPage() {
                 facts={[
                   ['Organization ID', <Copyable key="id" value={data.id} label="Copy organization ID" />],
                   ['Created', <Time key="created" at={data.created_at} />],
-                  [
-                    'Event retention',
-                    <span key="retention">
-                      Set by <Code>EVENT_RETENTION_MONTHS</Code>
-                    </span>,
-                  ],
+                  ['Event retention', retentionOf(data.event_retention_months)],
                 ]}
               />
               <OrganizationForm key={data.id} organization={data} />
@@ -54,6 +50,9 @@ export function OrganizationPage() {
     </>
   )
 }
+
+const retentionOf = (months: number | null) =>
+  months === null ? 'Kept indefinitely' : `Deleted after ${pluralize(months, 'month', 'months')}`
 
 function DeleteOrganization({ name }: { name: string }) {
   const signOut = useSignOut()
