@@ -15,6 +15,8 @@ test('the API reference works with a policy that forbids inline scripts', async 
   await page.getByRole('heading', { name: 'Waxwing API', exact: true }).first().waitFor()
   await page.getByText('Public API').first().waitFor()
   await page.getByText('Webhook events').first().waitFor()
+  await page.getByText('Create an API key in the web app under Developers').waitFor()
+  await page.getByPlaceholder('Your API key').first().waitFor()
   expect(violations).toEqual([])
   await page.close()
 })

@@ -19,7 +19,15 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByRole('heading', { name: 'Welcome' }).waitFor()
   await page.getByLabel('Organization name').fill('Acme')
   await page.getByLabel('Your email').fill('ada@acme.example')
-  await page.getByLabel(/^Password/).fill('correct horse battery')
+  const password = page.getByLabel(/^Password/)
+  await password.fill('correct horse battery')
+  // The button that shows the password can be reached and pressed with the keyboard.
+  await password.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => password.getAttribute('type')).toBe('text')
+  const show = page.getByRole('button', { name: 'Show password' })
+  expect(await show.evaluate((button) => button.matches(':focus'))).toBe(true)
+  expect(await show.getAttribute('aria-pressed')).toBe('true')
   await page.getByRole('button', { name: 'Create organization' }).click()
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 

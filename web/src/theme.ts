@@ -1,4 +1,14 @@
-import { ActionIcon, Button, createTheme, Input, type MantineColorsTuple, Menu, Modal, Popover } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  createTheme,
+  Input,
+  type MantineColorsTuple,
+  Menu,
+  Modal,
+  PasswordInput,
+  Popover,
+} from '@mantine/core'
 import { PressOnce } from './ui/press-once.tsx'
 
 // One colour per meaning: blue for primary actions, links, focus and selection, red for danger and errors, green for
@@ -82,6 +92,13 @@ export const theme = createTheme({
     // Most forms consist of required fields: the optional ones are labelled instead.
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Menu: Menu.extend({ defaultProps: { shadow: 'md' } }),
+    // By default the button that shows the password cannot be reached with the keyboard.
+    PasswordInput: PasswordInput.extend({
+      defaultProps: {
+        visibilityToggleFocusable: true,
+        visibilityToggleButtonProps: { 'aria-label': 'Show password' },
+      },
+    }),
     Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } },
