@@ -91,15 +91,18 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
         : 0
   return (
     <Stack gap="md">
-      <Paper withBorder p="md">
-        <Text mb="xs" aria-live="polite">
-          {stateOf(contactImport, percent)}
-        </Text>
-        <Progress.Root size="lg">
-          <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import progress" />
-        </Progress.Root>
-      </Paper>
-      {contactImport.undo && <UndoNotice undo={contactImport.undo} />}
+      {contactImport.undo ? (
+        <UndoNotice undo={contactImport.undo} />
+      ) : (
+        <Paper withBorder p="md">
+          <Text mb="xs" aria-live="polite">
+            {stateOf(contactImport, percent)}
+          </Text>
+          <Progress.Root size="lg">
+            <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import progress" />
+          </Progress.Root>
+        </Paper>
+      )}
       {contactImport.problem && (
         <Notice tone="bad" role="alert" title="The import failed">
           {contactImport.problem}
