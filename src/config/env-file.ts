@@ -1,4 +1,4 @@
-import { nearest } from '../values/nearest.ts'
+import { nearestName } from '../values/nearest-name.ts'
 import type { Environment } from './config.ts'
 
 /**
@@ -20,10 +20,10 @@ export function parseEnvFile(content: string): Environment {
 /** Returns warnings about unknown names in `.env`: one for each that looks like a typo, and one for all others. */
 export function unknownSettings(file: Environment, settings: readonly string[]): string[] {
   const strays = Object.keys(file).filter((name) => !settings.includes(name))
-  const looked = strays.map((name) => ({ name, meant: nearest(name.toUpperCase(), settings) }))
-  const others = looked.filter(({ meant }) => !meant).map(({ name }) => name)
+  const matches = strays.map((name) => ({ name, meant: nearestName(name.toUpperCase(), settings) }))
+  const others = matches.filter(({ meant }) => !meant).map(({ name }) => name)
   return [
-    ...looked
+    ...matches
       .filter(({ meant }) => meant)
       .map(({ name, meant }) => `Unknown setting ${name} in .env. Did you mean ${meant}?`),
     ...(others.length > 0 ? [`Unknown settings in .env: ${others.join(', ')}.`] : []),

@@ -1,4 +1,4 @@
-import { nearest } from '../values/nearest.ts'
+import { nearestName } from '../values/nearest-name.ts'
 
 /** The values of an email. All of them are JSON data: no functions, classes or cycles. */
 export type TemplateValues = {
@@ -39,7 +39,7 @@ export function unknownFieldIn([object, field]: Path): { object: string; field: 
 export function suggestionFor({ object, field }: { object: string; field: string }): string | undefined {
   if (reservedNames.includes(field)) return field
   const fields = objectFields[object]!
-  const written = nearest(snakeCase(field), fields) ?? fields.find((name) => name.endsWith(`_${field}`))
+  const written = nearestName(snakeCase(field), fields) ?? fields.find((name) => name.endsWith(`_${field}`))
   if (written) return `${object}.${written}`
   return object === 'contact' && /^\w+$/.test(field) ? `contact.attributes.${field}` : undefined
 }

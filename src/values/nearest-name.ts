@@ -1,14 +1,20 @@
 /** Names with a larger edit distance are unlikely to be a typo. */
 const typoDistanceMax = 2
+/** Longer names are no typos, and comparing them takes time. */
+const comparedLengthMax = 100
 
-/** Returns the name of which `typed` is probably a misspelling, or undefined if there is none. */
-export function nearest(typed: string, names: readonly string[]): string | undefined {
-  const [closest] = names
-    .filter((name) => Math.abs(name.length - typed.length) <= typoDistanceMax)
-    .map((name) => ({ name, distance: distanceOf(typed, name) }))
-    .filter(({ distance }) => distance <= typoDistanceMax)
+/** Returns the known name that is most similar to this one, or undefined if none is. */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  distanceMax: number = typoDistanceMax,
+): string | undefined {
+  if (name.length > comparedLengthMax) return undefined
+  const [closest] = known
+    .map((each) => ({ each, distance: distanceOf(name, each) }))
+    .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance)
-  return closest?.name
+  return closest?.each
 }
 
 /** Returns the Levenshtein distance. */
