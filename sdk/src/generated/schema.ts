@@ -6444,6 +6444,8 @@ export interface operations {
                             keep_addresses: boolean;
                             /** Format: date-time */
                             created_at: string;
+                            /** @description How many months events are kept, as the operator has set it. Null: indefinitely. */
+                            event_retention_months: number | null;
                         };
                     };
                 };
@@ -6602,6 +6604,8 @@ export interface operations {
                             keep_addresses: boolean;
                             /** Format: date-time */
                             created_at: string;
+                            /** @description How many months events are kept, as the operator has set it. Null: indefinitely. */
+                            event_retention_months: number | null;
                         };
                     };
                 };
@@ -7413,6 +7417,8 @@ export interface operations {
                 query?: string;
                 group_id?: string;
                 segment_id?: string;
+                /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
+                import_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
                 filter?: string;
@@ -7536,6 +7542,12 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     group_ids?: string[];
+                    /**
+                     * @description With not_subscribed the contact receives transactional email only. Must be subscribed if group_ids are given. An address that unsubscribed earlier stays unsubscribed.
+                     * @default subscribed
+                     * @enum {string}
+                     */
+                    subscription?: "subscribed" | "not_subscribed";
                 };
             };
         };
@@ -7642,6 +7654,8 @@ export interface operations {
                 group_id?: string;
                 /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
                 segment_id?: string;
+                /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
+                import_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
                 filter?: string;
@@ -7762,6 +7776,8 @@ export interface operations {
                 query?: string;
                 group_id?: string;
                 segment_id?: string;
+                /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
+                import_id?: string;
                 /** @example subscribed */
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
@@ -8155,6 +8171,8 @@ export interface operations {
                     matching?: {
                         query?: string;
                         group_id?: string;
+                        /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
+                        import_id?: string;
                         segment_id?: string;
                         /** @enum {string} */
                         status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
@@ -13159,6 +13177,8 @@ export interface operations {
                 cursor?: string;
                 /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
+                /** @description Part of the name, or an id. */
+                query?: string;
                 /** @example sent */
                 status?: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
             };
