@@ -25,9 +25,10 @@ function textsOf(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
   const found = code.matchAll(/'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`]*)`|>([^<>{}]*[a-z][^<>{}]*)</g)
   return [...found]
-    .map(([, ...groups]) =>
-      groups
-        .find((text) => text !== undefined)!
+    .map(([, ...groups]) => groups.find((text) => text !== undefined)!)
+    .map((text) =>
+      text
+        .replace(/\$\{[^}]*\}/g, ' ')
         .replace(/\s+/g, ' ')
         .trim(),
     )
