@@ -26,7 +26,7 @@ test.each(sizes)('contacts are selected, grouped, suppressed, exported and erase
   await page.getByText('60 contacts', { exact: true }).waitFor()
   const links = page.getByRole('table', { name: 'Contacts' }).getByRole('link')
   expect(await links.first().textContent()).toBe('reader00@example.com')
-  await page.getByLabel('Select all contacts on this page').check()
+  await page.getByRole('checkbox', { name: 'Select all contacts on this page' }).check()
   await page.getByText('50 contacts selected').waitFor()
   await page.getByRole('button', { name: 'Select all 60 contacts' }).click()
   await page.getByText('60 contacts selected').waitFor()
@@ -54,7 +54,7 @@ test.each(sizes)('contacts are selected, grouped, suppressed, exported and erase
   const lines = (await readFile((await download.path())!, 'utf8')).trim().split('\r\n')
   expect(lines.map((line) => line.split(',')[1])).toEqual(['email', 'reader00@example.com', 'reader01@example.com'])
 
-  await page.getByLabel('Select all contacts on this page').check()
+  await page.getByRole('checkbox', { name: 'Select all contacts on this page' }).check()
   await act('Erase')
   const dialog = page.getByRole('dialog')
   expect(await dialog.getByRole('button', { name: 'Erase' }).isDisabled()).toBe(true)

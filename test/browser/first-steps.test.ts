@@ -100,7 +100,7 @@ async function createWebhook(page: Page, url: string): Promise<string> {
   await page.getByRole('button', { name: 'Add webhook' }).click()
   await page.getByLabel('Name').fill('Orders')
   await page.getByLabel('URL').fill(url)
-  await page.getByLabel('All events').check()
+  await page.getByLabel('All email events').check()
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.getByRole('figure', { name: 'signing secret' }).textContent()
   await page.getByRole('button', { name: 'I’ve copied it' }).click()

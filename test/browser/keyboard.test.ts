@@ -78,7 +78,7 @@ test('if the opener of a dialog is gone, the focus moves to the main content', a
   await opener.click()
   await page.getByLabel('Name').fill('Orders')
   await page.getByLabel('URL').fill('https://example.com/hooks')
-  await page.getByLabel('All events').check()
+  await page.getByLabel('All email events').check()
   await page.getByRole('button', { name: 'Create webhook' }).click()
   // The list with the new webhook replaces the empty page and its button.
   await expect.poll(() => button.evaluate((element) => element.isConnected)).toBe(false)

@@ -12,7 +12,7 @@ import { type Account, registerOwner, type Service, startService } from './suppo
 const browser = await sharedBrowser()
 
 test.each(sizes)(
-  'one switch selects all events, and the secret is shown once with verification code (%s)',
+  'one switch selects all email events, another all of broadcasts, and the secret is shown once with verification code (%s)',
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
@@ -28,11 +28,14 @@ test.each(sizes)(
     await expect.poll(() => page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
 
     await page.getByLabel('URL').fill('https://example.com/hooks')
-    await page.getByLabel('All events').check()
+    await page.getByLabel('All email events').check()
     for (const name of eventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
     // Changes of contacts have to be selected.
     for (const name of [...contactChangeNames, ...broadcastEventNames])
       expect(await page.getByLabel(name).isChecked()).toBe(false)
+    await page.getByLabel('Select all broadcasts events').check()
+    for (const name of broadcastEventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
+    for (const name of contactChangeNames) expect(await page.getByLabel(name).isChecked()).toBe(false)
     await page.getByRole('button', { name: 'Create webhook' }).click()
     expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
     for (const language of ['Python', 'Go', 'PHP', 'TypeScript']) {
@@ -42,7 +45,7 @@ test.each(sizes)(
     await page.getByRole('button', { name: 'I’ve copied it' }).click()
 
     await page.getByRole('link', { name: 'Orders' }).click()
-    await page.getByText('All events').waitFor()
+    await page.getByText('All email events, broadcastStarted, broadcastFinished').waitFor()
     expect(await page.content()).not.toContain('whsec_')
     expect(tab.problems).toEqual([])
   },

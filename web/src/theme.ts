@@ -91,7 +91,8 @@ export const theme = createTheme({
     Button: Button.extend({ defaultProps: { component: PressOnce } }),
     // Most forms consist of required fields: the optional ones are labelled instead.
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'md' } }),
+    // The placeholder, which takes the focus before the first item, has no role that a menu may contain.
+    Menu: Menu.extend({ defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } }),
     // By default the button that shows the password cannot be reached with the keyboard.
     PasswordInput: PasswordInput.extend({
       defaultProps: {

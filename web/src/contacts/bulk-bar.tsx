@@ -1,4 +1,4 @@
-import { Anchor, Button, Checkbox, Group, Menu, Text } from '@mantine/core'
+import { Anchor, Box, Button, Checkbox, Group, Menu, Text } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { BulkAction, Contact } from '../api/types.ts'
@@ -28,7 +28,20 @@ type Props = {
   onSelect: (selected: Selected) => void
 }
 
-/** Selects contacts, and changes the selected ones. */
+export function SelectAll({ shown, selected, onSelect }: Omit<Props, 'asked'>) {
+  const chosen = shown.filter(({ id }) => selected.ids.has(id)).length
+  const isEveryRow = shown.length > 0 && chosen === shown.length
+  return (
+    <Checkbox
+      aria-label="Select all contacts on this page"
+      checked={isEveryRow}
+      indeterminate={chosen > 0 && !isEveryRow}
+      onChange={() => onSelect(isEveryRow ? nobody : { ids: new Set(shown.map(({ id }) => id)), all: false })}
+    />
+  )
+}
+
+/** The number of contacts, or the actions for the selected ones. */
 export function BulkBar({ shown, asked, selected, onSelect }: Props) {
   const { data: total } = useContactCount(asked)
   const [action, setAction] = useState<BulkAction['action']>()
@@ -43,12 +56,10 @@ export function BulkBar({ shown, asked, selected, onSelect }: Props) {
       {running && <BulkProgress id={running} onClose={() => setRunning(undefined)} />}
       {shown.length > 0 && (
         <Group mb="xs" gap="sm" mih={30}>
-          <Checkbox
-            aria-label="Select all contacts on this page"
-            checked={isEveryRow}
-            indeterminate={chosen.length > 0 && !isEveryRow}
-            onChange={() => onSelect(isEveryRow ? nobody : { ids: new Set(shown.map(({ id }) => id)), all: false })}
-          />
+          {/* The head of the table, which has one too, is not shown on a phone. */}
+          <Box hiddenFrom="sm">
+            <SelectAll {...{ shown, selected, onSelect }} />
+          </Box>
           {chosen.length === 0 ? (
             <Text c="dimmed" role="status">
               {total ? countText(total) : 'Counting…'}

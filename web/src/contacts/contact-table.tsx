@@ -1,4 +1,5 @@
 import { Checkbox, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -37,8 +38,8 @@ const contactColumns: Column<Contact>[] = [
 
 type Props = {
   contacts: Contact[]
-  /** Adds a checkbox to each row. */
-  select?: { isSelected: (id: string) => boolean; toggle: (id: string) => void }
+  /** Adds a checkbox to each row, and one for all of them to the head. */
+  select?: { isSelected: (id: string) => boolean; toggle: (id: string) => void; all: ReactNode }
 }
 
 export function ContactTable({ contacts, select }: Props) {
@@ -46,6 +47,7 @@ export function ContactTable({ contacts, select }: Props) {
     ? [
         {
           header: 'Selected',
+          heading: select.all,
           width: '40px',
           phone: 'corner',
           cell: ({ id, email }) => (

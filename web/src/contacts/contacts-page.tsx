@@ -14,7 +14,7 @@ import { Empty, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { exportContacts } from './bulk.api.ts'
-import { BulkBar, nobody, type Selected } from './bulk-bar.tsx'
+import { BulkBar, nobody, SelectAll, type Selected } from './bulk-bar.tsx'
 import { ContactFilters, filterNames } from './contact-filters.tsx'
 import { ContactForm } from './contact-form.tsx'
 import { ContactTable } from './contact-table.tsx'
@@ -76,7 +76,12 @@ export function ContactsPage() {
           )
         }
       >
-        {(list) => <ContactTable contacts={list} select={{ isSelected, toggle }} />}
+        {(list) => (
+          <ContactTable
+            contacts={list}
+            select={{ isSelected, toggle, all: <SelectAll shown={list} selected={selected} onSelect={setSelected} /> }}
+          />
+        )}
       </Load>
       <More pages={contacts} />
       {adding && <AddDialog onClose={() => setAdding(false)} />}

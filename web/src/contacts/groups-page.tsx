@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Group } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { Copyable } from '../ui/copy.tsx'
+import { CopyIdItem } from '../ui/copy-id-item.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
@@ -79,12 +79,6 @@ const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
   },
   { header: 'Members', align: 'right', cell: (group) => count(group.member_count) },
   {
-    header: 'Group ID',
-    minWidth: '300px',
-    phone: 'bare',
-    cell: (group) => <Copyable value={group.id} label={`Copy the ID of ${group.name}`} />,
-  },
-  {
     header: 'Actions',
     align: 'right',
     phone: 'corner',
@@ -97,6 +91,7 @@ const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
+          <CopyIdItem id={group.id} />
           <Menu.Item color="var(--mantine-color-error)" onClick={() => open({ kind: 'delete', group })}>
             Delete
           </Menu.Item>

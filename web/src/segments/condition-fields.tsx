@@ -1,7 +1,7 @@
-import { ActionIcon, Autocomplete, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Autocomplete, Button, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { contactStatusOptions } from '../contacts/contact-status.tsx'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
@@ -10,6 +10,7 @@ import { type DraftCondition, type Subject, typeOf, withSubject } from './filter
 import {
   eventTerms,
   fieldLabels,
+  isEvent,
   needsDays,
   needsNoValue,
   operatorLabels,
@@ -26,8 +27,24 @@ const subjects = [
       { value: 'attribute', label: 'Attribute' },
     ],
   },
-  { group: 'Activity', items: Object.entries(eventTerms).map(([value, { subject }]) => ({ value, label: subject })) },
+  {
+    group: 'Activity',
+    items: Object.entries(eventTerms).flatMap(([event, { did, did_not }]) => [
+      { value: `did ${event}`, label: did },
+      { value: `did_not ${event}`, label: did_not },
+    ]),
+  },
 ]
+
+/** An option for activity stands for its event and its operator, so that the row reads as a sentence. */
+const optionOf = ({ subject, operator }: DraftCondition) => (isEvent(subject) ? `${operator} ${subject}` : subject)
+
+function withOption(condition: DraftCondition, option: string): DraftCondition {
+  const [operator, event] = option.split(' ')
+  return event
+    ? withSubject(condition, { subject: event as Subject, operator: operator! })
+    : withSubject(condition, { subject: option as Subject })
+}
 
 type Props = {
   condition: DraftCondition
@@ -48,22 +65,24 @@ export function ConditionFields({ condition, label, onChange, onRemove }: Props)
         searchable
         allowDeselect={false}
         data={subjects}
-        value={condition.subject}
-        onChange={(value) => value && onChange(withSubject(condition, { subject: value as Subject }))}
+        value={optionOf(condition)}
+        onChange={(value) => value && onChange(withOption(condition, value))}
       />
       {condition.subject === 'attribute' && <AttributeFields condition={condition} onChange={onChange} />}
-      <Select
-        className={classes.operator ?? ''}
-        aria-label="Operator"
-        allowDeselect={false}
-        data={Object.entries(operatorLabels[type]).map(([value, text]) => ({ value, label: text }))}
-        value={condition.operator}
-        onChange={(value) => value && set({ operator: value })}
-      />
       {type === 'engagement' ? (
         <EngagementFields condition={condition} set={set} />
       ) : (
-        <ValueField condition={condition} set={set} />
+        <>
+          <Select
+            className={classes.operator ?? ''}
+            aria-label="Operator"
+            allowDeselect={false}
+            data={Object.entries(operatorLabels[type]).map(([value, text]) => ({ value, label: text }))}
+            value={condition.operator}
+            onChange={(value) => value && set({ operator: value })}
+          />
+          <ValueField condition={condition} set={set} />
+        </>
       )}
       {onRemove && (
         <ActionIcon className={classes.remove ?? ''} aria-label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
@@ -175,46 +194,56 @@ function GroupField({ condition, set }: FieldProps) {
 function EngagementFields({ condition, set }: FieldProps) {
   const flows = useQuery(flowChoicesQuery)
   const isOpenOrClick = condition.subject === 'emailOpen' || condition.subject === 'emailClick'
+  const [more, setMore] = useState(condition.atLeast !== '1' || condition.machines)
   return (
     <>
-      <Text size="sm">at least</Text>
-      <NumberInput
-        className={classes.small ?? ''}
-        aria-label="Times"
-        min={1}
-        max={1000}
-        allowDecimal={false}
-        value={condition.atLeast}
-        onChange={(value) => set({ atLeast: String(value) })}
-      />
-      <Text size="sm">times within</Text>
-      <NumberInput
-        className={classes.small ?? ''}
-        aria-label="Days"
-        placeholder="any time"
-        min={1}
-        max={3650}
-        allowDecimal={false}
-        value={condition.withinDays}
-        onChange={(value) => set({ withinDays: String(value) })}
-      />
-      <Text size="sm">days</Text>
       <Select
         className={classes.value ?? ''}
         aria-label="Flow"
-        placeholder="Any flow"
+        placeholder="any email"
         searchable
         clearable
         data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
         value={condition.flowId || null}
         onChange={(value) => set({ flowId: value ?? '' })}
       />
-      {isOpenOrClick && (
-        <Checkbox
-          label="Include automated"
-          checked={condition.machines}
-          onChange={(event) => set({ machines: event.currentTarget.checked })}
-        />
+      <Text size="sm">in the last</Text>
+      <NumberInput
+        className={classes.days ?? ''}
+        aria-label="Days"
+        placeholder="any"
+        min={1}
+        max={3650}
+        allowDecimal={false}
+        value={condition.withinDays}
+        onChange={(value) => set({ withinDays: String(value) })}
+      />
+      <Text size="sm">{condition.withinDays === '1' ? 'day' : 'days'}</Text>
+      {more ? (
+        <>
+          <Text size="sm">at least</Text>
+          <NumberInput
+            className={classes.days ?? ''}
+            aria-label="Times"
+            min={1}
+            max={1000}
+            allowDecimal={false}
+            value={condition.atLeast}
+            onChange={(value) => set({ atLeast: String(value) })}
+          />
+          <Text size="sm">{condition.atLeast === '1' ? 'time' : 'times'}</Text>
+          {isOpenOrClick && (
+            <Checkbox
+              label="Include automated"
+              checked={condition.machines}
+              onChange={(event) => set({ machines: event.currentTarget.checked })}
+            />
+          )}
+        </>
+      ) : (
+        <Button size="compact-sm" variant="subtle" onClick={() => setMore(true)}>
+          More
+        </Button>
       )}
     </>
   )

@@ -5,7 +5,7 @@ import { eventTerms, fieldLabels, needsDays, needsNoValue, operatorLabels } from
 /** Names of the groups and flows that a filter may contain, by id. */
 export type Names = ReadonlyMap<string, string>
 
-/** The filter in words: “plan is pro and did not click a link within 60 days”. */
+/** The filter in words: “plan is pro and has not clicked in any email in the last 60 days”. */
 export function describeFilter(filter: Filter, names: Names, nested = false): string {
   switch (filter.type) {
     case 'all':
@@ -22,10 +22,10 @@ export function describeFilter(filter: Filter, names: Names, nested = false): st
     case 'engagement': {
       const { at_least: times = 1, within_days: days, flow_id: flow } = filter
       return [
-        `${filter.operator === 'did' ? 'did' : 'did not'} ${eventTerms[filter.event].verb}`,
-        ...(flow ? [`of ${names.get(flow) ?? 'a deleted flow'}`] : []),
+        eventTerms[filter.event][filter.operator].toLowerCase(),
+        flow ? (names.get(flow) ?? 'a deleted flow') : 'any email',
         ...(times > 1 ? [`at least ${times} times`] : []),
-        ...(days ? [`within ${pluralize(days, 'day', 'days')}`] : []),
+        ...(days ? [`in the last ${pluralize(days, 'day', 'days')}`] : []),
         ...(filter.include_machines ? ['including automated'] : []),
       ].join(' ')
     }

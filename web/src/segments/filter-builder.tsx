@@ -9,7 +9,7 @@ const depthMax = 4
 
 type Props = { draft: DraftGroup; onChange: (draft: DraftGroup) => void }
 
-/** Edits a filter: conditions, joined by all or any, and groups of conditions. */
+/** Edits a filter: conditions, joined by all or any, and nested conditions. */
 export function FilterBuilder({ draft, onChange }: Props) {
   return <GroupFields group={draft} onChange={onChange} depth={1} label="Conditions" />
 }
@@ -42,7 +42,7 @@ function GroupFields({ group, onChange, onRemove, depth, label }: GroupProps) {
         />
         <Text size="sm">of these conditions</Text>
         {onRemove && (
-          <ActionIcon ml="auto" aria-label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
+          <ActionIcon aria-label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
             <IconX size={16} aria-hidden />
           </ActionIcon>
         )}
@@ -55,7 +55,7 @@ function GroupFields({ group, onChange, onRemove, depth, label }: GroupProps) {
             onChange={replace}
             onRemove={() => remove(part)}
             depth={depth + 1}
-            label={`Group ${index + 1}`}
+            label={`Nested conditions ${index + 1}`}
           />
         ) : (
           <ConditionFields
@@ -71,7 +71,7 @@ function GroupFields({ group, onChange, onRemove, depth, label }: GroupProps) {
         <AddButton onClick={() => set([...parts, newCondition()])}>Add condition</AddButton>
         {depth < depthMax && (
           <AddButton onClick={() => set([...parts, newGroup(match === 'all' ? 'any' : 'all')])}>
-            Add group of conditions
+            Add nested conditions
           </AddButton>
         )}
       </Group>

@@ -52,7 +52,7 @@ export const operatorLabels: Record<ValueType | 'group' | 'status' | 'engagement
   },
   group: { member: 'is a member of', not_member: 'is not a member of' },
   status: { is: 'is', is_not: 'is not' },
-  engagement: { did: 'did', did_not: 'did not' },
+  engagement: { did: 'has', did_not: 'has not' },
 }
 
 export const needsDays = (operator: string) => operator.endsWith('_days')
@@ -79,15 +79,15 @@ export type EngagementEvent = Extract<
   | 'contactUnsubscribe'
 >
 
-/** As the subject of a condition, and after “did” or “did not”. */
-export const eventTerms: Record<EngagementEvent, { subject: string; verb: string }> = {
-  emailSent: { subject: 'Received an email', verb: 'receive an email' },
-  emailOpen: { subject: 'Opened an email', verb: 'open an email' },
-  emailClick: { subject: 'Clicked a link', verb: 'click a link' },
-  emailSoftBounce: { subject: 'Soft bounce', verb: 'soft-bounce' },
-  emailHardBounce: { subject: 'Hard bounce', verb: 'hard-bounce' },
-  emailComplaint: { subject: 'Complained', verb: 'complain' },
-  contactUnsubscribe: { subject: 'Unsubscribed', verb: 'unsubscribe' },
+/** The words before the email, for example “Has opened any email”. */
+export const eventTerms: Record<EngagementEvent, { did: string; did_not: string }> = {
+  emailSent: { did: 'Has received', did_not: 'Has not received' },
+  emailOpen: { did: 'Has opened', did_not: 'Has not opened' },
+  emailClick: { did: 'Has clicked in', did_not: 'Has not clicked in' },
+  emailSoftBounce: { did: 'Has a soft bounce of', did_not: 'Has no soft bounce of' },
+  emailHardBounce: { did: 'Has a hard bounce of', did_not: 'Has no hard bounce of' },
+  emailComplaint: { did: 'Has complained about', did_not: 'Has not complained about' },
+  contactUnsubscribe: { did: 'Has unsubscribed through', did_not: 'Has not unsubscribed through' },
 }
 
 export const isEvent = (subject: string): subject is EngagementEvent => subject in eventTerms

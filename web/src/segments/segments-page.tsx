@@ -1,10 +1,10 @@
-import { Button, Text } from '@mantine/core'
-import { IconFilter, IconPlus } from '@tabler/icons-react'
+import { ActionIcon, Button, Menu, Text } from '@mantine/core'
+import { IconDots, IconFilter, IconPlus } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Segment } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { paths } from '../paths.ts'
-import { Copyable } from '../ui/copy.tsx'
+import { CopyIdItem } from '../ui/copy-id-item.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
@@ -70,9 +70,23 @@ const columns = (names: Names): Column<Segment>[] => [
     cell: (segment) => <MatchingCount filter={{ segment_id: segment.id }} refined={false} />,
   },
   {
-    header: 'Segment ID',
-    minWidth: '300px',
-    phone: 'bare',
-    cell: (segment) => <Copyable value={segment.id} label={`Copy the ID of ${segment.name}`} />,
+    header: 'Actions',
+    align: 'right',
+    phone: 'corner',
+    cell: (segment) => (
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={`Actions for ${segment.name}`}>
+            <IconDots size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component={Link} to={`${paths.contacts}?segment=${segment.id}`}>
+            View contacts
+          </Menu.Item>
+          <CopyIdItem id={segment.id} />
+        </Menu.Dropdown>
+      </Menu>
+    ),
   },
 ]

@@ -48,6 +48,7 @@ export function ApiKeysPage() {
   return (
     <Section
       title="API keys"
+      titleHidden
       description={
         <>
           Your app authenticates with an API key in the X-Api-Token header. See the{' '}

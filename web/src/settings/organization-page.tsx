@@ -30,7 +30,7 @@ export function OrganizationPage() {
   const me = useMe()
   return (
     <>
-      <Section title="Organization">
+      <Section title="Organization" titleHidden>
         <Load query={organization}>
           {(data) => (
             <>

@@ -21,7 +21,7 @@ export function ProfilePage() {
     <Load query={me}>
       {(data) => (
         <>
-          <Section title="Profile">
+          <Section title="Profile" titleHidden>
             <Paper withBorder p="md" maw={560}>
               <Stack gap="lg">
                 <NameForm key={data.user.id} me={data} />

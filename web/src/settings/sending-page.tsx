@@ -23,6 +23,7 @@ export function SendingPage() {
   return (
     <Section
       title="Sending"
+      titleHidden
       description="Mail server, DKIM signing and DNS records for deliverability."
       actions={
         sending.data?.details && (

@@ -37,6 +37,7 @@ export function TeamPage() {
     <>
       <Section
         title="Team"
+        titleHidden
         description="Owners manage the team and the organization. Members can do everything else; owners decide which of them start broadcasts."
         actions={
           owner && (

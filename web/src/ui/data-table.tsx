@@ -8,6 +8,8 @@ import { openRow } from './row-link.tsx'
 
 export type Column<Row> = {
   header: string
+  /** Shown in the head of the table instead of `header`, for example a checkbox for all rows. */
+  heading?: ReactNode
   cell: (row: Row) => ReactNode
   align?: 'right'
   width?: string
@@ -38,7 +40,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey }: Props<Row>) {
                 data-align={column.align}
                 style={{ width: column.width, minWidth: column.minWidth }}
               >
-                {column.header}
+                {column.heading ?? column.header}
               </th>
             ))}
           </tr>

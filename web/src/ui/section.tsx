@@ -1,15 +1,22 @@
-import { Box, Group, Text, Title } from '@mantine/core'
+import { Box, Group, Text, Title, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-type Props = { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }
+type Props = {
+  title: string
+  /** For the first section of a tab that has the same name: the heading is only for screen readers. */
+  titleHidden?: boolean
+  description?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}
 
 /** A part of a page, under its own heading. */
-export function Section({ title, description, actions, children }: Props) {
+export function Section({ title, titleHidden, description, actions, children }: Props) {
   return (
     <Box component="section" mb="xl" aria-label={title}>
       <Group justify="space-between" align="flex-start" mb="sm" gap="sm">
         <Box maw={680}>
-          <Title order={2}>{title}</Title>
+          {titleHidden ? <VisuallyHidden component="h2">{title}</VisuallyHidden> : <Title order={2}>{title}</Title>}
           {description && (
             <Text c="dimmed" mt={2}>
               {description}

@@ -1,10 +1,11 @@
-import { Button, Checkbox, Paper, Radio, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
-import type { EventType, Webhook, WebhookEventName, WebhookInput } from '../api/types.ts'
+import type { Webhook, WebhookEventName, WebhookInput } from '../api/types.ts'
 import { DialogActions } from '../ui/dialog-actions.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
+import { EventChoice } from './event-choice.tsx'
 import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
 
 const shownPaths = ['name', 'url']
@@ -139,48 +140,5 @@ function RetryChoice({ schedule, setSchedule }: RetryProps) {
         </Radio.Group>
       )}
     </Load>
-  )
-}
-
-type ChoiceProps = {
-  types: EventType[]
-  all: boolean
-  setAll: (all: boolean) => void
-  chosen: WebhookEventName[]
-  setChosen: (chosen: WebhookEventName[]) => void
-  problem: string | undefined
-}
-
-function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceProps) {
-  const included = types.filter((type) => type.in_all_events).map((type) => type.event_name)
-  return (
-    <Stack gap="xs">
-      <Switch
-        label="All events"
-        description="Emails and unsubscribes, including event types added later. Changes of contacts and broadcasts are selected one by one."
-        checked={all}
-        onChange={(event) => setAll(event.currentTarget.checked)}
-      />
-      <Checkbox.Group
-        label="Event types"
-        value={all ? [...new Set([...included, ...chosen])] : chosen}
-        onChange={(values) => setChosen(values as WebhookEventName[])}
-        error={problem}
-      >
-        <Paper withBorder p="sm" mt={4}>
-          <Stack gap="xs">
-            {types.map((type) => (
-              <Checkbox
-                key={type.event_name}
-                value={type.event_name}
-                disabled={all && type.in_all_events}
-                label={<Text ff="monospace">{type.event_name}</Text>}
-                description={type.description}
-              />
-            ))}
-          </Stack>
-        </Paper>
-      </Checkbox.Group>
-    </Stack>
   )
 }

@@ -26,5 +26,5 @@ export function successShare(webhook: Webhook): string {
 export function eventsOf(webhook: Webhook): string {
   if (!webhook.all_events) return webhook.event_types.join(', ')
   const changes = webhook.event_types.filter((name) => selectedOptions.some(({ value }) => value === name))
-  return ['All events', ...changes].join(', ')
+  return ['All email events', ...changes].join(', ')
 }

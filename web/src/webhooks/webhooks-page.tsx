@@ -50,6 +50,7 @@ export function WebhooksPage() {
   return (
     <Section
       title="Webhooks"
+      titleHidden
       description={
         <>
           Send opens, clicks, bounces and unsubscribes to your app as they happen. See{' '}
