@@ -9,6 +9,7 @@ import { MemberAdder } from '../src/contacts/members.ts'
 import type { Db } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { addPastMail } from '../src/demo/past-mail.ts'
+import { planMail } from '../src/demo/plan-mail.ts'
 import { ensurePartitions } from '../src/events/partitions.ts'
 import { createFlow } from '../src/flows/flows.ts'
 import { TemplateRunner } from '../src/flows/template-runner.ts'
@@ -29,7 +30,7 @@ readArguments()
 const contactsWanted = 100_000
 const flowsWanted = 200
 const eventsWanted = 1_000_000
-// Slightly below the average of `addPastMail`, so that there are enough messages.
+// Slightly below the average of the plan, so that there are enough messages.
 const eventsPerMessage = 2.6
 const days = 120
 const email = 'seed@example.com'
@@ -38,7 +39,7 @@ const password = 'seeded for a look around'
 const firstNames = ['Ada', 'Grace', 'Alan', 'Edsger', 'Barbara', 'Donald', 'Radia', 'Margaret', 'Ken', 'Frances']
 const lastNames = ['Lovelace', 'Hopper', 'Turing', 'Dijkstra', 'Liskov', 'Knuth', 'Perlman', 'Hamilton', 'Thompson']
 
-type Flow = { id: FlowId; versionId: FlowVersionId; subject: string }
+type Flow = { id: FlowId; versionId: FlowVersionId; kind: 'transactional' | 'marketing'; subject: string }
 type Contact = { id: ContactId; email: string }
 
 const anySender = createSenderPolicy({
@@ -78,21 +79,27 @@ async function seed(db: Db): Promise<void> {
   const contacts = await seedContacts(db, owner.organizationId)
   const flows = await seedFlows(db, owner)
   await ensurePartitions(db)
-  await addPastMail(db, {
-    organizationId: owner.organizationId,
+  const endMs = Date.now()
+  const plan = planMail({
     contacts,
-    flows: flows.map(({ id, versionId, subject }) => ({
+    flows: flows.map(({ id, versionId, kind, subject }) => ({
       id,
       versionId,
+      kind,
       messageOf: (n) => ({
         subject: subject.replace('{{ order_id }}', `A-${n}`),
         context: { order_id: `A-${n}` },
+        url: 'https://example.com/',
       }),
-      url: 'https://example.com/',
     })),
     days,
     messages: Math.ceil(eventsWanted / eventsPerMessage),
     rates: { softBounces: 0.02, hardBounces: 0 },
+    endMs,
+  })
+  await addPastMail(db, plan.messages, {
+    organizationId: owner.organizationId,
+    endMs,
     eventsMax: eventsWanted,
     onProgress: (events) => reportProgress('events', events, eventsWanted),
   })
@@ -146,7 +153,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
   }
   reportProgress('flows', flowsWanted, flowsWanted)
   return db<Flow>`
-    select flows.id, version_id, subject
+    select flows.id, version_id, kind, subject
     from flows
     join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = version_id
     where flows.organization_id = ${organizationId}

@@ -28,13 +28,12 @@ export const lastNames = [
   'Johnson',
 ]
 
-export const groupNames = ['Customers', 'Newsletter', 'Trial']
+export const groupNames = ['Customers', 'Newsletter', 'Trial'] as const
 
-/** A flow, and the subject, context and link of its nth message. */
+/** A flow, and the subject, the context and the clicked link of its nth message. */
 export type DemoFlow = {
   flow: Pick<FlowInput, 'name' | 'kind' | 'subject' | 'html'>
-  messageOf: (n: number) => { subject: string; context: object }
-  url: string
+  messageOf: (n: number) => { subject: string; context: object; url: string }
 }
 
 const page = (
@@ -50,12 +49,26 @@ const page = (
 </div>
 `
 
+/** A flow without variables. Its heading is its subject. */
+function plain(
+  kind: 'marketing' | 'transactional',
+  name: string,
+  subject: string,
+  { text, button, url }: { text: string; button: string; url: string },
+): DemoFlow {
+  return {
+    flow: { name, kind, subject, html: page(subject, text, button, url) },
+    messageOf: () => ({ subject, context: {}, url }),
+  }
+}
+
 const orderOf = (n: number) => ({
   order_id: `A-${1000 + (n % 9000)}`,
   total: `${20 + (n % 180)}.90 €`,
 })
+const orderUrl = (n: number) => `https://shop.example/orders/${orderOf(n).order_id}`
 
-/** The first flows send the most emails. */
+/** Sent through the API. The first flows send the most emails. */
 export const demoFlows: DemoFlow[] = [
   {
     flow: {
@@ -69,8 +82,11 @@ export const demoFlows: DemoFlow[] = [
         'https://shop.example/orders/{{ order_id }}',
       ),
     },
-    messageOf: (n) => ({ subject: `Your order ${orderOf(n).order_id} is on its way`, context: orderOf(n) }),
-    url: 'https://shop.example/orders/A-1001',
+    messageOf: (n) => ({
+      subject: `Your order ${orderOf(n).order_id} is on its way`,
+      context: orderOf(n),
+      url: orderUrl(n),
+    }),
   },
   {
     flow: {
@@ -84,42 +100,58 @@ export const demoFlows: DemoFlow[] = [
         'https://shop.example/orders/{{ order_id }}',
       ),
     },
-    messageOf: (n) => ({ subject: `We received your order ${orderOf(n).order_id}`, context: orderOf(n) }),
-    url: 'https://shop.example/orders/A-1001',
+    messageOf: (n) => ({
+      subject: `We received your order ${orderOf(n).order_id}`,
+      context: orderOf(n),
+      url: orderUrl(n),
+    }),
   },
-  {
-    flow: {
-      name: 'Weekly digest',
-      kind: 'marketing',
-      subject: 'New in the shop this week',
-      html: page('New in the shop', 'Here is what arrived this week.', 'Look around', 'https://shop.example/new'),
-    },
-    messageOf: () => ({ subject: 'New in the shop this week', context: {} }),
+  plain('marketing', 'Weekly digest', 'New in the shop this week', {
+    text: 'Here is what arrived this week.',
+    button: 'Look around',
     url: 'https://shop.example/new',
-  },
-  {
-    flow: {
-      name: 'Welcome',
-      kind: 'transactional',
-      subject: 'Welcome to the shop',
-      html: page('Welcome', 'Your account is ready.', 'Open your account', 'https://shop.example/account'),
-    },
-    messageOf: () => ({ subject: 'Welcome to the shop', context: {} }),
+  }),
+  plain('transactional', 'Welcome', 'Welcome to the shop', {
+    text: 'Your account is ready.',
+    button: 'Open your account',
     url: 'https://shop.example/account',
-  },
-  {
-    flow: {
-      name: 'Password reset',
-      kind: 'transactional',
-      subject: 'Reset your password',
-      html: page(
-        'Reset your password',
-        'You asked for a new password. The link is valid for 30 minutes.',
-        'Choose a new password',
-        'https://shop.example/reset',
-      ),
-    },
-    messageOf: () => ({ subject: 'Reset your password', context: {} }),
+  }),
+  plain('transactional', 'Password reset', 'Reset your password', {
+    text: 'You asked for a new password. The link is valid for 30 minutes.',
+    button: 'Choose a new password',
     url: 'https://shop.example/reset',
+  }),
+]
+
+/** Sent as broadcasts. */
+export const broadcastFlows = {
+  arrivals: plain('marketing', 'New arrivals', 'New arrivals for cold evenings', {
+    text: 'Blankets, lamps and teapots: see what arrived this month.',
+    button: 'See what is new',
+    url: 'https://shop.example/arrivals',
+  }),
+  loyalty: plain('marketing', 'Loyalty program', 'Meet our loyalty program', {
+    text: 'Collect a point with every order. Ten points are worth free shipping.',
+    button: 'Join for free',
+    url: 'https://shop.example/loyalty',
+  }),
+}
+
+/** The second subject of the test reaches more people. */
+export const loyaltyVariants = [
+  { subject: null, flow_version: null, share: 50, openRate: 0.4 },
+  {
+    subject: '{{ contact.first_name | default: "Hello" }}, your next order ships free',
+    flow_version: null,
+    share: 50,
+    openRate: 0.68,
   },
+]
+
+/** The rows of the import that were rejected, after the given number of rows that were not. */
+export const importHeader = ['email', 'first_name', 'last_name']
+export const rejectedRows: { after: number; cells: string[] }[] = [
+  { after: 6, cells: ['grace.hopper@', 'Grace', 'Hopper'] },
+  { after: 17, cells: ['alan turing@example.com', 'Alan', 'Turing'] },
+  { after: 30, cells: ['ada@localnet', 'Ada', 'Lovelace'] },
 ]

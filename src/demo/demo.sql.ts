@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import type { ContactId, FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
 
 /** Returns the organization that belongs to this owner and still has this name, or undefined. */
 export async function findDemo(
@@ -12,14 +12,6 @@ export async function findDemo(
     join organizations on organizations.id = users.organization_id
     where users.email_key = ${emailKey} and organizations.name = ${name} and organizations.deleted_at is null`
   return row
-}
-
-export async function selectContacts(
-  db: Reader,
-  organizationId: OrganizationId,
-): Promise<{ id: ContactId; email: string }[]> {
-  return db<{ id: ContactId; email: string }>`
-    select id, email from contacts where organization_id = ${organizationId} order by id`
 }
 
 export async function findVersionId(

@@ -2,10 +2,10 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
-import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { register } from '../accounts/accounts.ts'
-import { parseId } from '../values/ids.ts'
+import { type OrganizationId, parseId } from '../values/ids.ts'
 import { ensureDemo, removeDemo } from './demo.ts'
 
 const APP_SECRET = 'a secret of at least 32 characters for the demo'
@@ -30,7 +30,67 @@ async function countRows({ db }: TestApp, organizationId: string): Promise<Recor
   return counts
 }
 
-test('the demo has contacts, flows, 60 days of events and a webhook log, and can be removed completely', async () => {
+async function expectFiguresToAgree(
+  app: TestApp,
+  organizationId: OrganizationId,
+  get: (path: string) => Promise<Answer['body']>,
+): Promise<void> {
+  const [sent] = await app.db<Record<string, number>>`
+    select (select count(*) from messages where organization_id = ${organizationId}) as messages,
+      (select count(*) from events where organization_id = ${organizationId} and event_name = 'emailSent') as events,
+      (select sum(uniques)::int from event_counters where organization_id = ${organizationId} and event_name = 'emailSent'
+        and grain = 'day' and flow_id = '00000000-0000-0000-0000-000000000000') as counted,
+      (select count(*) from messages where organization_id = ${organizationId} and status = 'bounced') as bounced,
+      (select count(*) from events where organization_id = ${organizationId} and event_name like 'email%Bounce') as bounces`
+  expect(sent!.events).toBe(sent!.messages)
+  expect(sent!.counted).toBe(sent!.messages)
+  expect(sent!.bounced).toBe(sent!.bounces)
+
+  const [wrong] = await app.db<Record<string, number>>`
+    select count(*) filter (where messages.queued_at < contacts.created_at) as before_contact,
+      count(*) filter (where suppressions.created_at < messages.queued_at
+        and (suppressions.reason <> 'unsubscribe' or flows.kind = 'marketing')) as after_leaving,
+      count(*) filter (where suppressions.reason = 'unsubscribe' and suppressions.message_id = messages.id
+        and flows.kind = 'transactional') as without_link
+    from messages
+    join contacts on contacts.organization_id = messages.organization_id and contacts.id = messages.contact_id
+    join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
+    left join suppressions on suppressions.organization_id = messages.organization_id
+      and suppressions.email_key = contacts.email_key
+    where messages.organization_id = ${organizationId}`
+  expect(wrong).toEqual({ beforeContact: 0, afterLeaving: 0, withoutLink: 0 })
+  const [orders] = await app.db<{ urls: number; clicks: number }>`
+    select count(distinct data ->> 'url') as urls, count(*) as clicks from events
+    where organization_id = ${organizationId} and event_name = 'emailClick' and data ->> 'url' like '%/orders/%'`
+  expect(orders!.urls).toBe(orders!.clicks)
+
+  const broadcasts = await get('/broadcasts')
+  expect(broadcasts.map(({ status }: { status: string }) => status)).toEqual(['scheduled', 'sent', 'sent'])
+  for (const { id } of broadcasts.slice(1)) {
+    const { counts, recipients, results } = await get(`/broadcasts/${id}`)
+    expect(counts.sent + counts.bounced + counts.suppressed + counts.unsubscribed).toBe(recipients)
+    const [row] = await app.db<{ messages: number; opened: number }>`
+      select count(*) as messages, count(*) filter (where exists (
+        select from events where events.organization_id = messages.organization_id and events.message_id = messages.id
+          and event_name = 'emailOpen' and not machine)) as opened
+      from messages where organization_id = ${organizationId} and broadcast_id = ${parseId('brc', id)!}`
+    expect(row!.messages).toBe(counts.sent + counts.bounced)
+    expect(row!.opened).toBe(results.opened)
+  }
+  const { variants, winner } = await get(`/broadcasts/${broadcasts[1].id}`)
+  const [a, b] = variants.map((variant: { opened: number; sent: number }) => variant.opened / variant.sent)
+  expect(winner).toBe(b > a ? 'B' : 'A')
+
+  const [imported] = await get('/imports')
+  expect(imported).toMatchObject({ status: 'done', created: 42, rejected: 3, rows_done: 45 })
+  const [added] = await app.db<{ count: number }>`
+    select count(*) from contacts where organization_id = ${organizationId} and created_by_type = 'import'`
+  expect(added!.count).toBe(imported.created)
+  for (const { id } of await get('/segments'))
+    expect((await get(`/contacts/count?segment_id=${id}`)).count).toBeGreaterThan(0)
+}
+
+test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 days, and can be removed completely', async () => {
   await using app = await startTestApp({ APP_SECRET }, ['serve'])
   const ownRows = await countRows(app, app.organizationId)
   const account = await ensureDemo(app.db, secrets)
@@ -41,12 +101,20 @@ test('the demo has contacts, flows, 60 days of events and a webhook log, and can
   const headers = { authorization: `Bearer ${login.body.data.token}` }
   const get = async (path: string) => (await app.call('GET', `/api/v1/organization${path}`, { headers })).body.data
   const webhooks = await get('/webhooks')
-  expect(webhooks).toMatchObject([{ name: 'Shop', status: 'paused' }])
+  expect(webhooks).toMatchObject([{ name: 'Shop', status: 'active', failing_since: null }])
   const deliveries = await get(`/webhooks/${webhooks[0].id}/deliveries?limit=100`)
   const statuses = new Set(deliveries.map(({ status }: { status: string }) => status))
   expect([...statuses].sort()).toEqual(['delivered', 'failed'])
   const counts = await countRows(app, login.body.data.organization_id)
-  expect(counts).toMatchObject({ contacts: 400, flows: 5, groups: 3, deliveries: 300 })
+  expect(counts).toMatchObject({
+    contacts: 400,
+    flows: 7,
+    groups: 3,
+    deliveries: 300,
+    segments: 2,
+    imports: 1,
+    broadcasts: 3,
+  })
   expect(counts.messages).toBeGreaterThan(3_000)
   expect(counts.suppressions).toBeGreaterThan(0)
   expect(counts).not.toHaveProperty('jobs')
@@ -54,6 +122,8 @@ test('the demo has contacts, flows, 60 days of events and a webhook log, and can
     select count(distinct occurred_at::date) as days, count(*) filter (where occurred_at > now()) as future from events`
   expect(span!.days).toBeGreaterThanOrEqual(60)
   expect(span!.future).toBe(0)
+
+  await expectFiguresToAgree(app, parseId('org', login.body.data.organization_id)!, get)
 
   expect(await removeDemo(app.db, log)).toBe(true)
   expect(await removeDemo(app.db, log)).toBe(false)

@@ -1,10 +1,9 @@
 import { hkdfSync } from 'node:crypto'
 import { register } from '../accounts/accounts.ts'
-import { createGroup } from '../contacts/groups.ts'
-import { MemberAdder } from '../contacts/members.ts'
 import type { Db } from '../db/db.ts'
 import { ensurePartitions } from '../events/partitions.ts'
 import { createFlow } from '../flows/flows.ts'
+import { datePastFlows } from '../flows/past-flows.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
 import { createSenderPolicy } from '../mail/sender-policy.ts'
 import { removeOrganization } from '../privacy/delete-organization.ts'
@@ -13,21 +12,30 @@ import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { TaskPool } from '../tasks/pool.ts'
-import { type OrganizationId, toText, type UserId } from '../values/ids.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import { addPastDeliveries, type PastAnswer } from '../webhooks/past-deliveries.ts'
+import { datePastWebhook } from '../webhooks/past-webhooks.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
-import { changeWebhook, createWebhook } from '../webhooks/webhooks.ts'
-import { demoFlows, firstNames, groupNames, lastNames } from './content.ts'
-import { findDemo, findVersionId, selectContacts } from './demo.sql.ts'
-import { addPastMail, chanceOf, type PastFlow } from './past-mail.ts'
+import { createWebhook } from '../webhooks/webhooks.ts'
+import { type Audience, addAudience, addSegments } from './audience.ts'
+import { addBroadcasts, planBroadcasts } from './broadcasts.ts'
+import { chanceOf } from './chance.ts'
+import { broadcastFlows, type DemoFlow, demoFlows } from './content.ts'
+import { findDemo, findVersionId } from './demo.sql.ts'
+import { addPastMail } from './past-mail.ts'
+import { type PastFlow, planMail } from './plan-mail.ts'
 
 const name = 'Waxwing demo'
 const email = 'demo@demo.example'
 /** Twice the period of the overview, which compares it with the one before. */
 const days = 60
-const contactsWanted = 400
 const messagesWanted = 3_600
 const deliveriesWanted = 300
+/** Flows and the webhook are older than the first email. */
+const flowAgeDays = 75
+const dayMs = 24 * 3_600_000
+/** The position of the weekly digest among the flows. */
+const digestIndex = 2
 const rates = { softBounces: 0.02, hardBounces: 0.006 }
 const templateCpuMs = 20
 
@@ -44,46 +52,39 @@ export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccou
   const account = accountOf(secrets)
   if (await findDemo(db, { emailKey: email, name })) return account
   const { organizationId, id: userId } = await register(db, 'operator', { organizationName: name, ...account })
+  const owner = { organizationId, userId }
+  const endMs = Date.now()
   const tasks = new TaskPool({ processes: 1 })
   try {
-    await addContacts(db, tasks, organizationId)
-    const flows = await addFlows(db, tasks, { organizationId, userId })
+    const audience = await addAudience(db, owner, endMs)
+    const flows = await addFlows(db, tasks, owner, new Date(endMs - flowAgeDays * dayMs))
     await ensurePartitions(db)
-    const contacts = await selectContacts(db, organizationId)
-    await addPastMail(db, { organizationId, contacts, flows, days, messages: messagesWanted, rates })
-    await addWebhook(db, webhookSecretBox(secrets), { organizationId, userId })
+    await addMail(db, owner, { ...audience, ...flows, endMs })
+    await addWebhook(db, webhookSecretBox(secrets), owner, new Date(endMs - flowAgeDays * dayMs))
   } finally {
     tasks.stop()
   }
   return account
 }
 
-async function addContacts(db: Db, tasks: TaskPool, organizationId: OrganizationId): Promise<void> {
-  const adder = new MemberAdder(db, tasks)
-  for (const [index, groupName] of groupNames.entries()) {
-    const group = await createGroup(db, organizationId, groupName)
-    const members = Array.from({ length: contactsWanted }, (_, n) => memberOf(n)).filter(
-      (_, n) => n % groupNames.length === index || (index === 0 && n % 2 === 0),
-    )
-    const body = JSON.stringify({ group_id: toText('grp', group.id), members })
-    await adder.add(organizationId, Buffer.from(body), { type: 'system', id: null })
-  }
-}
-
-function memberOf(n: number) {
-  const first = firstNames[n % firstNames.length]!
-  const last = lastNames[n % lastNames.length]!
-  return {
-    email: `${first}.${last}.${n}@example.com`.toLowerCase(),
-    first_name: first,
-    last_name: last,
-    attributes: { plan: n % 5 === 0 ? 'pro' : 'free', orders: n % 17 },
-  }
+/** Emails and broadcasts of the past, and a scheduled broadcast. */
+async function addMail(
+  db: Db,
+  owner: Owner,
+  { contacts, groups, flows, arrivals, loyalty, endMs }: Audience & DemoFlows & { endMs: number },
+): Promise<void> {
+  const { organizationId } = owner
+  const segments = await addSegments(db, organizationId)
+  const broadcasts = planBroadcasts({ contacts, groups, arrivals, loyalty, endMs })
+  const plan = planMail({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
+  await addPastMail(db, plan.messages, { organizationId, endMs })
+  await addBroadcasts(db, owner, { plan, broadcasts, groups, segments, digest: flows[digestIndex]!, endMs })
 }
 
 type Owner = { organizationId: OrganizationId; userId: UserId }
+type DemoFlows = { flows: PastFlow[]; arrivals: PastFlow; loyalty: PastFlow }
 
-async function addFlows(db: Db, tasks: TaskPool, { organizationId, userId }: Owner): Promise<PastFlow[]> {
+async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date): Promise<DemoFlows> {
   const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs })
   // Flows without a sender of their own use MAIL_FROM, which is always allowed.
   const senders = createSenderPolicy({
@@ -92,8 +93,7 @@ async function addFlows(db: Db, tasks: TaskPool, { organizationId, userId }: Own
     defaultSender: '',
     dkimDomain: undefined,
   })
-  const added: PastFlow[] = []
-  for (const { flow, messageOf, url } of demoFlows) {
+  const add = async ({ flow, messageOf }: DemoFlow): Promise<PastFlow> => {
     const rest = {
       status: 'active',
       htmlFormat: 'html',
@@ -102,31 +102,45 @@ async function addFlows(db: Db, tasks: TaskPool, { organizationId, userId }: Own
       fromEmail: null,
       replyTo: null,
     } as const
+    const { organizationId, userId } = owner
     const id = await createFlow({ db, senders, runner }, organizationId, userId, { ...flow, ...rest })
     const versionId = await findVersionId(db, organizationId, id)
-    added.push({ id, versionId: versionId!, messageOf, url })
+    return { id, versionId: versionId!, kind: flow.kind, messageOf }
   }
-  return added
+  const flows: PastFlow[] = []
+  for (const flow of demoFlows) flows.push(await add(flow))
+  const [arrivals, loyalty] = [await add(broadcastFlows.arrivals), await add(broadcastFlows.loyalty)]
+  const ids = [...flows, arrivals, loyalty].map(({ id }) => id)
+  await db.begin((tx) => datePastFlows(tx, owner.organizationId, ids, createdAt))
+  return { flows, arrivals, loyalty }
 }
 
-/** Paused, so that nothing is sent: its log shows what was sent before. */
-async function addWebhook(db: Db, box: SecretBox, owner: Owner): Promise<void> {
+/** Its log shows past deliveries. Its host does not exist anywhere, so new events reach nobody. */
+async function addWebhook(db: Db, box: SecretBox, owner: Owner, createdAt: Date): Promise<void> {
   const parts = { db, box, hints: new Hints(db), allowPrivate: false }
   const input = { name: 'Shop', url: 'https://shop.example/webhooks/waxwing', allEvents: true }
   const { webhook, secret } = await createWebhook(parts, owner, input)
-  await changeWebhook(parts, owner.organizationId, webhook.id, { status: 'paused' })
-  await addPastDeliveries(db, { ...webhook, secret }, { limit: deliveriesWanted, answersOf: ({ id }) => answersOf(id) })
+  await datePastWebhook(db.statement, owner.organizationId, webhook.id, createdAt)
+  let position = 0
+  await addPastDeliveries(
+    db,
+    { ...webhook, secret },
+    {
+      limit: deliveriesWanted,
+      answersOf: ({ id }) => answersOf(id, position++),
+    },
+  )
   await parts.hints.stop()
 }
 
-function answersOf(eventId: string): PastAnswer[] {
-  const chance = chanceOf(eventId, 'answer')
+/** Nearly all are delivered: every fortieth at the second attempt, and three never. */
+function answersOf(eventId: string, position: number): PastAnswer[] {
   const durationMs = Math.round(30 + 400 * chanceOf(eventId, 'duration') ** 3)
   const fine = { statusCode: 200, durationMs, body: 'ok' }
   const busy = { statusCode: 503, durationMs, body: 'Service Unavailable' }
-  if (chance < 0.02) return [busy, busy, busy, busy]
-  if (chance < 0.04) return [{ statusCode: 404, durationMs, body: 'Not Found' }]
-  return chance < 0.09 ? [busy, fine] : [fine]
+  if (position === 60 || position === 200) return [{ statusCode: 404, durationMs, body: 'Not Found' }]
+  if (position === 120) return [busy, busy, busy, busy]
+  return position % 40 === 20 ? [busy, fine] : [fine]
 }
 
 /** Deletes the demo organization with all of its data. Returns false if there is none. */

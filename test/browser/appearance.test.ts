@@ -129,6 +129,7 @@ test('a long flow name takes at most two lines and does not break addresses', as
   expect(await linesOf(address)).toBe(1)
   expect(await linesOf(page.getByRole('link', { name: /^The confirmation/ }))).toBeLessThanOrEqual(2)
   await page.goto('contacts/groups')
+  await page.getByRole('button', { name: /^Actions for/ }).click()
   expect(await linesOf(page.getByText(/^grp_/))).toBe(1)
 })
 

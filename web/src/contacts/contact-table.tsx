@@ -1,4 +1,4 @@
-import { Checkbox, Text } from '@mantine/core'
+import { Box, Checkbox, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -47,7 +47,7 @@ export function ContactTable({ contacts, select }: Props) {
     ? [
         {
           header: 'Selected',
-          heading: select.all,
+          heading: <Box visibleFrom="sm">{select.all}</Box>,
           width: '40px',
           phone: 'corner',
           cell: ({ id, email }) => (

@@ -1,0 +1,6 @@
+export {
+  insertPastContacts,
+  insertPastImport,
+  type PastContact,
+  type PastImport,
+} from './past-contacts.sql.ts'

@@ -1,0 +1,120 @@
+import { createGroup } from '../contacts/groups.ts'
+import { insertPastContacts, insertPastImport, type PastContact } from '../contacts/past-contacts.ts'
+import type { Db } from '../db/db.ts'
+import { checkFilter } from '../segments/parse-filter.ts'
+import { createSegment } from '../segments/segments.ts'
+import { parseEmail } from '../values/email.ts'
+import type { ContactId, GroupId, ImportId, OrganizationId, SegmentId, UserId } from '../values/ids.ts'
+import { chanceOf, idAt } from './chance.ts'
+import { firstNames, groupNames, importHeader, lastNames, rejectedRows } from './content.ts'
+import type { Recipient } from './plan-mail.ts'
+
+const dayMs = 24 * 3_600_000
+const contactsWanted = 400
+/** The last ones were imported, after the first emails; the others are older. */
+const importedWanted = 42
+const importAgeDays = 12
+const oldestDays = 240
+const youngestDays = 61
+
+export type DemoGroup = { id: GroupId; members: ReadonlySet<ContactId> }
+export type DemoGroups = Record<(typeof groupNames)[number], DemoGroup>
+export type Audience = { contacts: Recipient[]; groups: DemoGroups }
+
+/** Adds groups, contacts of the past, and the import that added some of them. */
+export async function addAudience(
+  db: Db,
+  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId },
+  endMs: number,
+): Promise<Audience> {
+  const ids = {} as Record<(typeof groupNames)[number], GroupId>
+  for (const groupName of groupNames) ids[groupName] = (await createGroup(db, organizationId, groupName)).id
+  const importedMs = endMs - importAgeDays * dayMs
+  const importId = idAt(importedMs, 'import') as ImportId
+  const contacts = Array.from({ length: contactsWanted }, (_, n): PastContact => {
+    const isImported = n >= contactsWanted - importedWanted
+    const age = youngestDays + (oldestDays - youngestDays) * (1 - n / (contactsWanted - importedWanted))
+    const createdMs = isImported ? importedMs : endMs - age * dayMs
+    return {
+      ...personOf(n),
+      id: idAt(createdMs, `contact ${n}`) as ContactId,
+      createdAt: new Date(createdMs),
+      actor: isImported ? { type: 'import', id: importId } : { type: 'user', id: userId },
+      groupIds: isImported
+        ? [ids.Newsletter]
+        : groupNames.filter((_, index) => isIn(index, n)).map((each) => ids[each]),
+    }
+  })
+  await db.begin(async (tx) => {
+    await insertPastContacts(tx, organizationId, contacts)
+    await insertPastImport(tx, organizationId, {
+      id: importId,
+      groupId: ids.Newsletter,
+      fileName: 'newsletter-signups.csv',
+      createdBy: userId,
+      finishedAt: new Date(importedMs),
+      header: importHeader,
+      created: importedWanted,
+      // The header is the first line, and rejected rows are lines as well.
+      rejected: rejectedRows.map(({ after, cells }, index) => ({
+        line: after + index + 2,
+        email: cells[0]!,
+        problem: `email ${problemOf(cells[0]!)}`,
+        cells,
+      })),
+    })
+  })
+  const membersOf = (id: GroupId) =>
+    new Set(contacts.filter(({ groupIds }) => groupIds.includes(id)).map((contact) => contact.id))
+  const groupOf = (groupName: (typeof groupNames)[number]) => ({
+    id: ids[groupName],
+    members: membersOf(ids[groupName]),
+  })
+  const groups = { Customers: groupOf('Customers'), Newsletter: groupOf('Newsletter'), Trial: groupOf('Trial') }
+  return {
+    groups,
+    contacts: contacts.map(({ id, email, firstName, createdAt }) => ({
+      ...{ id, email, firstName },
+      sinceMs: createdAt.getTime(),
+    })),
+  }
+}
+
+const isIn = (groupIndex: number, n: number) =>
+  n % groupNames.length === groupIndex || (groupIndex === 0 && n % 2 === 0)
+
+function problemOf(text: string): string {
+  const parsed = parseEmail(text)
+  return parsed.ok ? '' : parsed.problem
+}
+
+function personOf(n: number) {
+  const firstName = firstNames[n % firstNames.length]!
+  const lastName = lastNames[n % lastNames.length]!
+  return {
+    email: `${firstName}.${lastName}.${n}@example.com`.toLowerCase(),
+    firstName,
+    lastName,
+    attributes: { plan: n % 5 === 0 ? 'pro' : 'free', orders: Math.floor(17 * chanceOf(String(n), 'orders')) },
+  }
+}
+
+export type DemoSegments = { active: SegmentId; quiet: SegmentId }
+
+export async function addSegments(db: Db, organizationId: OrganizationId): Promise<DemoSegments> {
+  const active = await createSegment(db, organizationId, {
+    name: 'Active readers',
+    filter: checkFilter({ type: 'engagement', operator: 'did', event: 'emailOpen', within_days: 30 }),
+  })
+  const quiet = await createSegment(db, organizationId, {
+    name: 'Pro customers who stopped clicking',
+    filter: checkFilter({
+      type: 'all',
+      conditions: [
+        { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' },
+        { type: 'engagement', operator: 'did_not', event: 'emailClick', within_days: 30 },
+      ],
+    }),
+  })
+  return { active: active.id, quiet: quiet.id }
+}

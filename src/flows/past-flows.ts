@@ -1,0 +1,1 @@
+export { datePastFlows } from './past-flows.sql.ts'

@@ -1,0 +1,1 @@
+export { datePastWebhook } from './past-webhooks.sql.ts'
