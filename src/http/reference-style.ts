@@ -24,14 +24,16 @@ export const referenceStyle = `
 }
 .markdown th, .markdown td { word-break: normal; overflow-wrap: break-word; }
 .light-mode {
-  --scalar-color-1: #18202c; --scalar-color-2: #566377; --scalar-color-3: #6b788b; --scalar-color-accent: #1f5fa3;
+  --scalar-color-1: #18202c; --scalar-color-2: #566377; --scalar-color-3: #5c697c; --scalar-color-accent: #1f5fa3;
   --scalar-background-1: #ffffff; --scalar-background-2: #f7f9fb; --scalar-background-3: #eff3f7;
   --scalar-background-accent: #e4eef9; --scalar-border-color: #e2e8ef;
+  --scalar-color-blue: #0a62a0; --scalar-color-orange: #a84300; --scalar-color-green: #14663b; --scalar-color-red: #b3241f;
+  --scalar-color-purple: #6b3fa0; --scalar-color-yellow: #7a5a00;
 }
 .dark-mode {
   --scalar-color-1: #e4e9f0; --scalar-color-2: #b4bfcc; --scalar-color-3: #9fabbb; --scalar-color-accent: #7ab0e6;
   --scalar-background-1: #141a22; --scalar-background-2: #1a212b; --scalar-background-3: #222a36;
-  --scalar-background-accent: #1b2f45; --scalar-border-color: #303a48;
+  --scalar-background-accent: #1b2f45; --scalar-border-color: #303a48; --scalar-color-red: #ff8f87;
 }
 .light-mode .sidebar, .dark-mode .sidebar {
   --scalar-sidebar-background-1: var(--scalar-background-1); --scalar-sidebar-border-color: var(--scalar-border-color);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
+import { accessibilityScript } from './reference-accessibility.ts'
 import { pageStyle, referenceStyle } from './reference-style.ts'
 
 // Scripts are served as files, never inline: an injected script could read the session in the storage of the web app.
@@ -63,7 +64,7 @@ function startScript(basePath: string): string {
     agent: { disabled: true },
     mcp: { disabled: true },
   }
-  return `Scalar.createApiReference('#app', ${JSON.stringify(configuration)})\n`
+  return `${accessibilityScript}\nScalar.createApiReference('#app', ${JSON.stringify(configuration)})\n`
 }
 
 const pageOf = (style: string, ...scripts: [path: string, version: string][]) => `<!doctype html>

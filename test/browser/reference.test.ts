@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
+import { openTab } from './support/pages.ts'
 import { startService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -33,4 +35,18 @@ test('the API reference links back to the app and to the guides', async () => {
   await page.waitForURL((url) => !url.pathname.includes('/docs'))
   await page.getByRole('heading').first().waitFor()
   await page.close()
+})
+
+test.each(['light', 'dark'] as const)('the API reference has no accessibility barriers (%s)', async (theme) => {
+  await using service = await startService()
+  await using tab = await openTab(browser, service, { theme })
+  const { page } = tab
+  await page.goto('docs/')
+  await page.getByRole('heading', { name: 'Waxwing API', exact: true }).first().waitFor()
+  await page.getByLabel('Name', { exact: true }).first().waitFor()
+  expect(await barriers(page)).toEqual([])
+  // The operations are rendered when they are scrolled to.
+  await page.mouse.wheel(0, 3_500)
+  await page.getByRole('button', { name: 'Copy', exact: true }).first().waitFor({ state: 'attached' })
+  await expect.poll(() => barriers(page)).toEqual([])
 })
