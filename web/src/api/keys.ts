@@ -53,6 +53,7 @@ export const keys = {
   messages: ['messages'],
   messageList: (filter: object) => ['messages', 'list', filter],
   flowUsed: (flowId: string) => ['messages', 'used', flowId],
+  newestContext: (flowId: string) => ['messages', 'context', flowId],
   newestMessage: (to: string) => ['messages', 'newest', to],
   message: (id: string) => ['messages', id],
   inbox: ['inbox'],

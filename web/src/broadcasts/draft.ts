@@ -1,5 +1,5 @@
-import type { BroadcastChanges, BroadcastDetail, Variable, Weekday } from '../api/types.ts'
-import { contextPath, type Sample, withValues } from '../flows/sample-data.ts'
+import type { BroadcastChanges, BroadcastDetail, Weekday } from '../api/types.ts'
+import { type Sample, withValues } from '../flows/sample-data.ts'
 
 /** What the form of a draft edits. Times and numbers are texts, as typed. */
 export type Draft = {
@@ -124,18 +124,3 @@ const localTimeOf = (at: string, timeZone: string) =>
   )
 
 export const isSame = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
-
-/** The texts of the fields for a saved context. */
-export function sampleOf(context: Record<string, unknown>, variables: readonly Variable[]): Sample {
-  return Object.fromEntries(
-    variables.map(({ name }) => {
-      let value: unknown = context
-      for (const key of contextPath(name))
-        value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-      return [
-        name,
-        value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value),
-      ]
-    }),
-  )
-}

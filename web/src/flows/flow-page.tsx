@@ -1,10 +1,11 @@
 import { Badge, Button } from '@mantine/core'
 import { IconDeviceFloppy, IconSend, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Navigate, useLocation, useParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
+import { newestContextQuery } from '../messages/messages.api.ts'
 import { paths } from '../paths.ts'
 import { NotFoundPage } from '../shell/status-pages.tsx'
 import { Page } from '../ui/page.tsx'
@@ -21,7 +22,7 @@ import { draftQuery, flowQuery } from './flows.api.ts'
 import { NewerVersion } from './newer-version.tsx'
 import { PublishDialog } from './publish-dialog.tsx'
 import { FlowResultsTab } from './results/flow-results-tab.tsx'
-import type { Sample } from './sample-data.ts'
+import { type Sample, sampleOf } from './sample-data.ts'
 import { readSample, storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { TestDialog } from './test-dialog.tsx'
@@ -63,7 +64,7 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
   const [deleted, setDeleted] = useState(false)
   const { base, draft, setDraft, dirty, newer, load, save, saveNow, saving, saveError } = useFlowDraft(flow, stored)
   const { view, setView } = useEditorView({ showsSender: hasSender(draft) })
-  const shown = useSamplePreview(flow.id, draft, view.recipient)
+  const shown = useSamplePreview(flow, draft, view.recipient)
   const canSave = dirty && newer === undefined && !saving
   useSaveShortcut(() => {
     if (canSave) save(base)
@@ -161,13 +162,15 @@ const tabsOf = (id: string) => [
   { to: paths.flowTab(id, 'use'), label: 'API' },
 ]
 
-/** The preview of the draft, with the sample data that this browser stores for the flow. */
-function useSamplePreview(id: string, draft: FlowText, recipient: string | null) {
-  const [sample, setSample] = useState(() => readSample(id))
+/** The preview of the draft, with the values that this browser stores for the flow, or those of its newest email. */
+function useSamplePreview({ id, variables }: Flow, draft: FlowText, recipient: string | null) {
+  const [typed, setTyped] = useState(() => readSample(id))
+  const newest = useQuery({ ...newestContextQuery(id), enabled: typed === undefined })
+  const sample = useMemo(() => typed ?? sampleOf(newest.data ?? {}, variables), [typed, newest.data, variables])
   return {
     sample,
     setSample: (next: Sample) => {
-      setSample(next)
+      setTyped(next)
       storeSample(id, next)
     },
     state: usePreview(draft, sample, recipient),

@@ -39,3 +39,18 @@ function typedValue(text: string): unknown {
     return text
   }
 }
+
+/** The texts of the fields for a saved context. */
+export function sampleOf(context: Context, variables: readonly { name: string }[]): Sample {
+  return Object.fromEntries(
+    variables.map(({ name }) => {
+      let value: unknown = context
+      for (const key of contextPath(name))
+        value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+      return [
+        name,
+        value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value),
+      ]
+    }),
+  )
+}

@@ -2,12 +2,12 @@ import type { Sample } from './sample-data.ts'
 
 const keyOf = (flowId: string) => `waxwing.sample:${flowId}`
 
-/** Stored for this browser tab, so that the sample data survives navigation. */
-export function readSample(flowId: string): Sample {
+/** Stored for this browser tab, so that the values survive navigation. Returns undefined if none were entered. */
+export function readSample(flowId: string): Sample | undefined {
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}') as Sample
+    return JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? 'null') ?? undefined
   } catch {
-    return {}
+    return undefined
   }
 }
 

@@ -39,6 +39,20 @@ export const flowUsedQuery = (flowId: string) =>
       return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items.length > 0
     },
   })
+/** The variables of the newest email of a flow, or none. */
+export const newestContextQuery = (flowId: string) =>
+  queryOptions({
+    queryKey: keys.newestContext(flowId),
+    queryFn: async () => {
+      const query = { flow_id: flowId, is_test: 'false' as const, limit: '1' }
+      const [newest] = (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items
+      if (!newest) return {}
+      const at = { params: { path: { id: newest.id } } }
+      return (await dataOf(api.GET('/api/v1/organization/messages/{id}', at))).context ?? {}
+    },
+    // A newer email must not change what the user sees while editing.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 /** The latest message to an address, or null. */
 export const newestMessageQuery = (to: string) =>
   queryOptions({
