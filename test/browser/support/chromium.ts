@@ -2,17 +2,16 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { packageRoot } from '../../../src/config/package-root.ts'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
-const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { devDependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
 const uid = process.getuid?.() ?? 0
 /** By version and user: the package unpacks its binary for the current user only. */
 const folderName = `chromium-${devDependencies['@sparticuz/chromium']}-${uid}`
 /** The second one serves a user who may not write to the checkout. */
-const folders = [join(root, 'node_modules/.cache', folderName), join(tmpdir(), `waxwing-${folderName}`)]
+const folders = [join(packageRoot, 'node_modules/.cache', folderName), join(tmpdir(), `waxwing-${folderName}`)]
 
 let shared: Promise<Browser> | undefined
 
@@ -77,7 +76,7 @@ function makeScratchBeside(folder: string): string | undefined {
 async function unpackInto(folder: string): Promise<void> {
   const program = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: root,
+    cwd: packageRoot,
     env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },
   })
 }
