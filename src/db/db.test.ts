@@ -35,6 +35,41 @@ test('cancels a statement that exceeds its timeout, except in an unlimited trans
   }
 })
 
+test('waits for a statement as long as its own transaction allows', async () => {
+  await using testDb = await createTestDb()
+  const db = openDb({ connection: testDb.connection, statementTimeoutMs: 10 })
+  try {
+    // Longer than the client waits by default.
+    const slept = db.begin((tx) => tx<{ done: boolean }>`select pg_sleep(6.5) is not null as done`, {
+      statementTimeoutMs: 60_000,
+    })
+    expect(await slept).toEqual([{ done: true }])
+  } finally {
+    await db.close()
+  }
+})
+
+test('cancels a statement in the server when the client stops waiting for it', async () => {
+  await using testDb = await createTestDb()
+  const db = openDb({ connection: testDb.connection, statementTimeoutMs: 100 })
+  const running = () =>
+    testDb.db<{ pid: number }>`
+      select pid from pg_stat_activity where datname = current_database() and query like 'select pg_sleep(600)%'`
+  try {
+    const abandoned = db.begin(async (tx) => {
+      await tx.script('set local statement_timeout = 0')
+      tx.send`select pg_sleep(600)`
+      // Waits behind it, and must not delay the end.
+      tx.send`select 1`
+    })
+    await expect(abandoned).rejects.toThrow('Query read timeout')
+    await until('the end of the statement', async () => (await running()).length === 0)
+    expect(db.pool.totalCount).toBe(0)
+  } finally {
+    await db.close()
+  }
+})
+
 test('parses times correctly whatever the DateStyle and TimeZone of the database', async () => {
   await using testDb = await createTestDb()
   const { database } = testDb.connection as { database: string }

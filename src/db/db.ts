@@ -5,7 +5,7 @@ import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
-import { begin, single } from './transaction.ts'
+import { answerTimeoutMs, begin, single } from './transaction.ts'
 
 /**
  * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
@@ -96,8 +96,6 @@ export type DbOptions = {
 
 const connectTimeoutMs = 5_000
 const defaultStatementTimeoutMs = 30_000
-/** The client gives up later than the server cancels the statement: by then the connection must be broken. */
-const answerTimeoutFactor = 1.2
 /**
  * Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. PgBouncer accepts
  * these options and no others.
@@ -118,7 +116,7 @@ export function openDb(options: DbOptions): Db {
     ...withOurOptions(connection),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: statementTimeoutMs * answerTimeoutFactor,
+    query_timeout: answerTimeoutMs(statementTimeoutMs),
     types,
   })
   const pool = new pg.Pool({ ...settingsOf(connection), max: connectionsMax, pipeline: true })

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { cancelStatement } from './cancel-statement.ts'
 import type { BeginOptions, Tx } from './db.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { discardOldPlans, keepsPlans } from './kept-plans.ts'
@@ -8,8 +9,13 @@ import type { Sql } from './sql.ts'
 
 const idleInTransactionTimeoutMs = 30_000
 const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
+/** The client gives up this much later than the server cancels the statement: by then the connection must be broken. */
+const answerMarginMs = 6_000
+export const answerTimeoutMs = (statementTimeoutMs: number): number => statementTimeoutMs + answerMarginMs
 const transactionAborted = '25P02'
 const readOnlyTransaction = '25006'
+/** Thrown by pg. */
+const readTimeoutMessage = 'Query read timeout'
 
 /** Runs `work` in one transaction, which is rolled back if `work` throws. */
 export async function begin<Result>(
@@ -22,7 +28,7 @@ export async function begin<Result>(
   const keepPlans = keepsPlans(rows) && !isDistributed
   return onConnection(pool, async (client, lose) => {
     let ended: Promise<unknown> | undefined
-    const answerWithinMs = unlimited ? unlimitedAnswerTimeoutMs : undefined
+    const answerWithinMs = unlimited ? unlimitedAnswerTimeoutMs : answerTimeoutMs(statementTimeoutMs)
     const tx = transaction(client, { answerWithinMs, keepPlans }, isDistributed)
     try {
       // Sent together with the first statement. If it fails, so does that one.
@@ -36,6 +42,10 @@ export async function begin<Result>(
       enterSection(section)
       return result
     } catch (error) {
+      if (isReadTimeout(error)) {
+        await abandon(client, error, lose)
+        throw error
+      }
       ended ??= client.query('rollback')
       await ended.catch(lose)
       throw await causeOf(error, tx.sent)
@@ -57,11 +67,21 @@ export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: numbe
       enterSection(section)
       return rows
     } catch (error) {
+      const isEnded = ended.catch(lose)
+      if (isReadTimeout(error)) await abandon(client, error, lose)
       // The connection is reused when the transaction has ended.
-      await ended.catch(lose)
+      else await isEnded
       throw error
     }
   })
+}
+
+const isReadTimeout = (error: unknown): error is Error => error instanceof Error && error.message === readTimeoutMessage
+
+/** Drops a connection that did not answer. Anything sent on it would wait behind the statement. */
+async function abandon(client: pg.PoolClient, error: Error, lose: (error: Error) => void): Promise<void> {
+  lose(error)
+  await cancelStatement(client)
 }
 
 /**
