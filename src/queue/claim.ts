@@ -2,8 +2,10 @@ import { findOrganizationsByNode } from '../db/cluster-nodes.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { perOrganization } from '../db/per-organization.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { claimLanes, findDueOrganizations, type LaneKey } from './lanes.sql.ts'
+import { type ClaimOptions, claimLanes, findDueOrganizations, type LaneKey } from './lanes.sql.ts'
 import type { JobKind } from './queue.ts'
+
+export type ClaimRequest = Required<Omit<ClaimOptions, 'organizationId'>>
 
 /** While a node is down, the others are asked one by one for this time before all are asked at once again. */
 const askSeparatelyMs = 5_000
@@ -22,15 +24,17 @@ export class LaneClaims {
     this.#kind = kind
   }
 
-  async claim(token: string, leaseMs: number, limit: number): Promise<readonly LaneKey[]> {
+  /** Claims at most `limit` lanes, none of the organizations in `except`. */
+  async claim({ token, leaseMs, limit, except }: ClaimRequest): Promise<readonly LaneKey[]> {
     // Few lanes become due at once.
-    if (!this.#db.isDistributed) return claimLanes(this.#db.forRows(1), this.#kind, { token, leaseMs, limit })
+    if (!this.#db.isDistributed) return claimLanes(this.#db.forRows(1), this.#kind, { token, leaseMs, limit, except })
     const { statement } = this.#db
-    const due = await this.#findDue(limit)
+    const due = (await this.#findDue(limit)).filter(({ organizationId }) => !except.includes(organizationId))
     return perOrganization(
       this.#db,
       due,
-      ([first]) => claimLanes(statement, this.#kind, { token, leaseMs, limit, organizationId: first!.organizationId }),
+      ([first]) =>
+        claimLanes(statement, this.#kind, { token, leaseMs, limit, except, organizationId: first!.organizationId }),
       () => this.#suspectNode(),
     )
   }

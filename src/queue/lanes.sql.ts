@@ -6,10 +6,12 @@ import type { JobKind } from './queue.ts'
 
 export type LaneKey = { organizationId: OrganizationId; lane: string }
 
-type ClaimOptions = {
+export type ClaimOptions = {
   token: string
   leaseMs: number
   limit: number
+  /** No lanes of these organizations are claimed. */
+  except?: readonly OrganizationId[]
   /** Claims only lanes of this organization. */
   organizationId?: OrganizationId
 }
@@ -18,14 +20,15 @@ type ClaimOptions = {
 export async function claimLanes(
   db: Writer,
   kind: JobKind,
-  { token, leaseMs, limit, organizationId }: ClaimOptions,
+  { token, leaseMs, limit, except = [], organizationId }: ClaimOptions,
 ): Promise<LaneKey[]> {
   const isOwn = organizationId === undefined ? sql`` : sql`and lanes.organization_id = ${organizationId}`
+  const isOther = except.length === 0 ? sql`` : sql`and organization_id <> all (${except}::uuid[])`
   return db<LaneKey>`
     with due as materialized (
       select organization_id, kind, lane
       from lanes
-      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn}
+      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn} ${isOther}
       order by next_due_at
       limit ${limit}
       for update skip locked

@@ -13,6 +13,7 @@ export type JobKind =
   | 'contacts.bulk'
   | 'contacts.undo'
   | 'broadcast.run'
+  | 'broadcast.step'
 
 export type NewJob = {
   organizationId: OrganizationId

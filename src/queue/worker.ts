@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { type Db, isConnectionFault } from '../db/db.ts'
+import { LRUCache } from 'lru-cache'
+import { type Db, isConnectionFault, isQueryCanceled } from '../db/db.ts'
 import { perOrganization } from '../db/per-organization.ts'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
@@ -33,6 +34,8 @@ export type WorkerSpec<Work> = {
   kind: JobKind
   /** Limit of jobs in flight in this process: running, or waiting for their commit. */
   inFlightMax: number
+  /** Limit of jobs of one organization in flight in this process, so that it cannot use all places. */
+  perOrganizationMax?: number
   /** Limit of jobs running at once in one lane. */
   laneWidthMax: number
   /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */
@@ -41,6 +44,11 @@ export type WorkerSpec<Work> = {
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
   /** Runs, records and settles one job. If it throws, the job is retried later. */
   handle: (claim: Claim, work: Work) => Promise<Handled>
+  /**
+   * Ends a job that has failed several times in a row, with a reason for the user. Outages of the database do not count.
+   * Without it, a failed job is retried without end.
+   */
+  giveUp?: (claim: Claim, work: Work, error: unknown) => Promise<void>
   /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
   isSlow?: (work: Work) => boolean
   /**
@@ -74,6 +82,9 @@ const claimPauseMs = 100
 const lingerMs = 2_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
+/** After this many failures in a row, a job is given up. */
+const failuresMax = 3
+const failingJobsMax = 1_000
 const faultLoggedEveryMs = 10_000
 const dispatchMsMax = 1_000
 /** The minimum remaining lease of a lane. Also below the ten seconds a container usually has to stop. */
@@ -91,6 +102,10 @@ export class Worker<Work> {
   readonly #claims: LaneClaims
   readonly #section: string
   readonly #lanes = new Map<string, Lane<Work>>()
+  /** Jobs in flight by organization. */
+  readonly #inFlightOf = new Map<OrganizationId, number>()
+  /** Consecutive failures by job. */
+  readonly #failedJobs = new LRUCache<string, number>({ max: failingJobsMax })
   #running = 0
   #inFlight = 0
   #stopping = false
@@ -186,10 +201,30 @@ export class Worker<Work> {
     const token = randomUUID()
     const free = lanesMax - this.#lanes.size
     const limit = sharesLanes ? Math.min(free, Math.max(1, this.#running)) : free
-    const claimed = await this.#claims.claim(token, leaseMs, limit)
+    const claimed = await this.#claims.claim({ token, leaseMs, limit, except: this.#fullOrganizations() })
     if (sharesLanes && claimed.length === limit) this.#pauseClaims()
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
     return claimed.length
+  }
+
+  /** Organizations that use all their places. Their other lanes are left to other processes, and do not hide those of others. */
+  #fullOrganizations(): OrganizationId[] {
+    if (this.#spec.perOrganizationMax === undefined) return []
+    const ids = new Set([...this.#lanes.values()].map(({ organizationId }) => organizationId))
+    return [...ids].filter((id) => !this.#hasPlace(id))
+  }
+
+  #hasPlace(organizationId: OrganizationId): boolean {
+    const { perOrganizationMax: max } = this.#spec
+    return max === undefined || (this.#inFlightOf.get(organizationId) ?? 0) < max
+  }
+
+  #countInFlight(organizationId: OrganizationId, by: 1 | -1): void {
+    this.#inFlight += by
+    if (this.#spec.perOrganizationMax === undefined) return
+    const count = (this.#inFlightOf.get(organizationId) ?? 0) + by
+    if (count === 0) this.#inFlightOf.delete(organizationId)
+    else this.#inFlightOf.set(organizationId, count)
   }
 
   /** There may be more lanes, which are claimed after the pause. */
@@ -280,7 +315,7 @@ export class Worker<Work> {
         if (performance.now() - now > dispatchMsMax) return this.#wake()
       }
       if (this.#stopping || this.#inFlight >= this.#spec.inFlightMax) return
-      if (!lane.canStart(now)) continue
+      if (!lane.canStart(now) || !this.#hasPlace(lane.organizationId)) continue
       // Moves to the end of the map, which this loop reaches again.
       this.#lanes.delete(name)
       this.#lanes.set(name, lane)
@@ -292,7 +327,7 @@ export class Worker<Work> {
 
   async #start(lane: Lane<Work>, { claim, work }: Job<Work>): Promise<void> {
     this.#running++
-    this.#inFlight++
+    this.#countInFlight(lane.organizationId, 1)
     // A wider lane helps only if the peer is the slow part. If this process was busy, more connections would not be
     // faster.
     const before = lane.isWide ? undefined : performance.eventLoopUtilization()
@@ -312,15 +347,35 @@ export class Worker<Work> {
       const { peer, recorded } = await this.#spec.handle(claim, work)
       free(peer)
       await recorded
+      this.#failedJobs.delete(claim.id)
     } catch (error) {
-      if (isConnectionFault(error)) this.#failures.failed(this.#section, error)
-      else this.#log.error({ err: error, job: claim.id, attempt: claim.attempt }, 'Job failed; it will be retried')
-      await endJobs(this.#db, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
+      await this.#failed(claim, work, error)
       if (!isFreed) free('unresponsive')
     }
-    this.#inFlight--
+    this.#countInFlight(lane.organizationId, -1)
     lane.remove(claim.id)
     this.#wake()
+  }
+
+  async #failed(claim: Claim, work: Work, error: unknown): Promise<void> {
+    const fields = { err: error, job: claim.id, attempt: claim.attempt }
+    const failures = (this.#failedJobs.get(claim.id) ?? 0) + 1
+    const { giveUp } = this.#spec
+    const isOutage = isConnectionFault(error) && !isQueryCanceled(error)
+    if (giveUp && !isOutage && failures >= failuresMax) {
+      this.#log.error(fields, 'Job failed repeatedly; it is given up')
+      this.#failedJobs.delete(claim.id)
+      const isEnded = await giveUp(claim, work, error).then(
+        () => true,
+        (fault) => void this.#log.error({ err: fault, job: claim.id }, 'Giving up a job failed'),
+      )
+      if (isEnded) return
+    } else if (isOutage) this.#failures.failed(this.#section, error)
+    else {
+      if (giveUp) this.#failedJobs.set(claim.id, failures)
+      this.#log.error(fields, 'Job failed; it will be retried')
+    }
+    await endJobs(this.#db, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
   }
 
   #unusedLanes(): Lane<Work>[] {
