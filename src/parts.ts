@@ -11,6 +11,7 @@ import type { Config } from './config/config.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
+import { createBoundedWork } from './db/bounded-work.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
@@ -124,6 +125,7 @@ export function createParts(options: PartsOptions) {
     shares,
     replica,
     read: createBoundedRead(db, shares.queries, { replica }),
+    work: createBoundedWork(db, shares.work),
     readFirst: createBoundedRead(db, shares.queries, { timeoutMs: firstTimeoutMs, replica }),
     readQuickly: createBoundedRead(db, shares.queries, { timeoutMs: quickTimeoutMs, replica }),
     readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),

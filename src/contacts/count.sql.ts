@@ -26,6 +26,6 @@ export async function countSample(
     select
       (select count(*) from contacts where ${sampled}) as size,
       (select count(*) from contacts
-        where ${sampled} and ${and(contactConditions(organizationId, filter, { sampled: true }))}) as matching`
+        where ${sampled} and ${and(contactConditions(organizationId, filter, { among: isSampled }))}) as matching`
   return row!
 }

@@ -42,7 +42,7 @@ export function createBoundedRead(
         throw new Refusal(
           'unavailable',
           'This request took too long and was stopped. Narrow it down, for example by a longer search text or a shorter period.',
-          { retryAfterSeconds: 5 },
+          { retryAfterSeconds: 5, cause: error },
         )
       }
     })

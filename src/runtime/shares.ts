@@ -24,8 +24,9 @@ export type ShareOptions = {
 }
 
 /**
- * The expensive kinds of work. Reads of lists and reports may hold at most half of the database connections, metrics a
- * fifth, and one organization at most a fifth with each, so that connections remain for everything else.
+ * The expensive kinds of work. Reads of lists and reports may hold at most half of the database connections, metrics and
+ * background work a fifth each, and one organization at most a fifth with each, so that connections remain for everything
+ * else.
  */
 export function createShares({ databaseConnections, webhookConcurrency }: ShareOptions) {
   const queries = {
@@ -40,6 +41,13 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     queries: new Shares(queries),
     /** Metrics of the public API, which programs ask for many flows and days at the same time. */
     metrics: new Shares({ ...queries, overall: queries.perOrganization, waitingPerOrganization: 1_000 }),
+    /** Slices of background work (`BoundedWork`). A job waits for its next slice without holding anything. */
+    work: new Shares({
+      perOrganization: 1,
+      overall: queries.perOrganization,
+      waitingPerOrganization: 1_000,
+      waitMs: 60_000,
+    }),
     /** Test events: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
     webhookTests: new Shares({
       perOrganization: Math.min(3, webhookConcurrency),

@@ -17,8 +17,8 @@ import {
 export type Context = {
   organizationId: OrganizationId
   now: Date
-  /** Whether only the contacts of the sample matter. */
-  sampled: boolean
+  /** A condition on the ids of the contacts that matter. */
+  among: (contactId: Sql) => Sql
 }
 
 const negated = (condition: Sql): Sql => sql`(${condition}) is not true`

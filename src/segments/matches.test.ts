@@ -218,7 +218,7 @@ test('filters select the contacts that a naive evaluation selects', async () => 
     const sampled = await db.run<{ id: string }>(sql`
       select contacts.id from contacts
       where contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}
-        and ${matchesFilter(organizationId, filter, { now, sampled: true })}
+        and ${matchesFilter(organizationId, filter, { now, among: isSampled })}
       order by contacts.id`)
     const isInSample = (id: string) => Number.parseInt(id.slice(-2), 16) < 16
     expect(sampled.map(({ id }) => id).toSorted(), JSON.stringify(filter)).toEqual(

@@ -15,8 +15,8 @@ import type { CheckedFilter } from './parse-filter.ts'
 export type MatchOptions = {
   /** The end of periods such as "in the last 30 days". */
   now?: Date
-  /** Whether the statement reads only the contacts for which `isSampled` is true. */
-  sampled?: boolean
+  /** A condition on the ids of contacts, if the statement reads only the contacts that meet it. */
+  among?: (contactId: Sql) => Sql
 }
 
 /**
@@ -29,9 +29,9 @@ export type MatchOptions = {
 export function matchesFilter(
   organizationId: OrganizationId,
   filter: CheckedFilter,
-  { now = new Date(), sampled = false }: MatchOptions = {},
+  { now = new Date(), among = () => sql`true` }: MatchOptions = {},
 ): Sql {
-  return compile({ organizationId, now, sampled }, filter).sql
+  return compile({ organizationId, now, among }, filter).sql
 }
 
 /** The number of contacts for each one in the sample. */
@@ -47,7 +47,7 @@ export const isSampled = (contactId: Sql): Sql => sql`get_byte(uuid_send(${conta
 export const hasStatus = (organizationId: OrganizationId, status: ContactStatus): Sql =>
   statusIs(organizationId, status).sql
 
-type Scope = Pick<Context, 'organizationId' | 'sampled'>
+type Scope = Pick<Context, 'organizationId' | 'among'>
 
 /**
  * `ids`: selects the ids of the contacts without reading `contacts`. `reads`: whether the condition reads another
@@ -80,14 +80,14 @@ function allOf(parts: Part[]): Part {
  * A subquery in an `or` would run once per contact. Each alternative that reads another table is therefore a query of
  * its own, and the contacts are looked up in the union of their results.
  */
-function anyOf({ organizationId, sampled }: Scope, parts: Part[]): Part {
+function anyOf({ organizationId, among }: Scope, parts: Part[]): Part {
   if (parts.length === 1) return parts[0]!
   const own = parts.filter(({ reads }) => !reads)
   const isOwn = own.length > 0 ? [joinedByOr(own.map((part) => part.sql))] : []
   if (own.length === parts.length) return simple(isOwn[0]!)
   const select = (condition: Sql) =>
     sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId}
-      and ${sampled ? isSampled(sql`contacts.id`) : sql`true`} and ${condition})`
+      and ${among(sql`contacts.id`)} and ${condition})`
   const queries = [
     ...isOwn.map(select),
     ...parts.filter(({ reads }) => reads).map((part) => part.ids ?? select(part.sql)),
@@ -147,12 +147,12 @@ function storedText({ field, value = '' }: { field: string; value?: string | und
 }
 
 function membership(
-  { organizationId, sampled }: Context,
+  { organizationId, among }: Context,
   { operator, group_id }: { operator: string; group_id: string },
 ): Part {
   const members = sql`group_members where group_members.organization_id = ${organizationId}
     and group_members.group_id = ${parseId('grp', group_id)}
-    and ${sampled ? isSampled(sql`group_members.contact_id`) : sql`true`}`
+    and ${among(sql`group_members.contact_id`)}`
   if (operator === 'not_member')
     return { sql: sql`not exists (select from ${members} and group_members.contact_id = contacts.id)`, reads: true }
   const ids = sql`(select group_members.contact_id from ${members})`
@@ -202,17 +202,17 @@ function engagement(context: Context, condition: EngagementCondition): Part {
 }
 
 function eventsOf(
-  { organizationId, now, sampled }: Context,
+  { organizationId, now, among }: Context,
   { event, within_days: days, flow_id: flowText, include_machines: withMachines = false }: EngagementCondition,
 ): Sql {
   const conditions = [
-    ...(sampled ? [sql`and ${isSampled(sql`events.contact_id`)}`] : []),
     ...(withMachines ? [] : [sql`and not events.machine`]),
     ...(flowText ? [sql`and events.flow_id = ${parseId('flw', flowText)}`] : []),
     ...(days ? [sql`and events.occurred_at >= ${new Date(+now - days * dayMs)}::timestamptz`] : []),
   ]
   return conditions.reduce(
     (joined, each) => sql`${joined} ${each}`,
-    sql`events where events.organization_id = ${organizationId} and events.event_name = ${event}`,
+    sql`events where events.organization_id = ${organizationId} and events.event_name = ${event}
+      and ${among(sql`events.contact_id`)}`,
   )
 }

@@ -31,18 +31,16 @@ export function checkFilter(filter: Filter): CheckedFilter {
   if (Buffer.byteLength(text) > filterBytesMax)
     throw invalid({ path: 'filter', problem: `must have at most ${filterBytesMax} bytes as JSON` })
   if (!isStorableJson(text)) throw invalid({ path: 'filter', problem: unstorableProblem })
-  let conditions = 0
   const visit = (part: Filter, path: string, depth: number) => {
     if (part.type === 'all' || part.type === 'any') {
       if (depth >= depthMax) problems.push({ path, problem: `must not be nested more than ${depthMax} levels deep` })
       else for (const [index, each] of part.conditions.entries()) visit(each, `${path}.conditions.${index}`, depth + 1)
       return
     }
-    conditions++
     problems.push(...problemsOf(part, path))
   }
   visit(filter, 'filter', 0)
-  if (conditions > conditionsMax)
+  if (countConditions(filter) > conditionsMax)
     problems.push({ path: 'filter', problem: `must have at most ${conditionsMax} conditions` })
   const [first, ...rest] = problems
   if (first) throw invalid(first, ...rest)
@@ -82,6 +80,12 @@ function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(time) && text > '0000-12-31' && new Date(time).toISOString().startsWith(text)
 }
+
+/** Returns the number of conditions in a filter. */
+export const countConditions = (filter: Filter): number =>
+  filter.type === 'all' || filter.type === 'any'
+    ? filter.conditions.reduce((sum, each) => sum + countConditions(each), 0)
+    : 1
 
 export type References = { path: string; groupId?: GroupId; flowId?: FlowId }[]
 

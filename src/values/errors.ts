@@ -46,7 +46,7 @@ export const statusOf: Record<RefusalType, number> = {
 /** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
 export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
-export type RefusalDetails = { fields?: FieldProblem[]; retryAfterSeconds?: number }
+export type RefusalDetails = { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown }
 
 /** An expected rejection that the caller can act on. Any other error is a bug: a 500, logged with its stack trace. */
 export class Refusal extends Error {
@@ -55,7 +55,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(type: RefusalType, message: string, details: RefusalDetails = {}) {
-    super(message)
+    super(message, { cause: details.cause })
     this.name = 'Refusal'
     this.type = type
     this.fields = details.fields ?? []
