@@ -2,6 +2,7 @@ import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
 import { measureLastBackup } from './backup/last-backup.ts'
 import { broadcastJob, broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
+import { stepWorker } from './broadcasts/step.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { bulkActionWorker } from './contacts/bulk-action.job.ts'
 import { importWorker } from './contacts/import.job.ts'
@@ -183,12 +184,15 @@ function createWorkers(parts: Parts) {
     inFlightMax: relay?.capacity() ?? inboxInFlightMax,
   }
   const sending = sendJob({ ...mailParts, broadcasts: broadcastsOfMessages(db) })
-  const broadcasting = broadcastJob({
+  let isStopping = false
+  const broadcastParts = {
     ...mailParts,
-    isOpen: () => !parts.pause.isPaused,
+    isOpen: () => !parts.pause.isPaused && relay?.state().kind !== 'down',
+    isStopping: () => isStopping,
     onPaused: recordPausedBroadcast,
     onExpired: recordExpiredBroadcast,
-  })
+  }
+  const broadcasting = broadcastJob(broadcastParts)
   const delivering = deliverJob({
     ...parts,
     metrics: parts.deliveryMetrics,
@@ -199,9 +203,10 @@ function createWorkers(parts: Parts) {
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
   const importer = worker(importWorker({ ...parts, readSlice, onFinished: recordFinishedImport }))
-  const bulkActions = worker(bulkActionWorker({ db, erase: eraseInTransaction }))
-  const undoer = worker(undoWorker({ db, forgetContacts }))
+  const bulkActions = worker(bulkActionWorker({ ...parts, erase: eraseInTransaction }))
+  const undoer = worker(undoWorker({ ...parts, forgetContacts }))
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
+  const broadcastSteps = worker(stepWorker(broadcastParts))
   const broadcaster = worker(broadcasting.spec)
   const stoppingFirst = {
     start: () => broadcaster.start(),
@@ -209,13 +214,17 @@ function createWorkers(parts: Parts) {
       return broadcaster.firstRun
     },
     stop: () => {
+      isStopping = true
       broadcasting.stop()
       return broadcaster.stop()
     },
   }
   const others = [sender, deliverer, importer, bulkActions, undoer]
   const { BROADCASTS: broadcasts } = config
-  return [...(broadcasts === 'only' ? [] : others), ...(broadcasts === 'exclude' ? [] : [stoppingFirst])]
+  return [
+    ...(broadcasts === 'only' ? [] : others),
+    ...(broadcasts === 'exclude' ? [] : [stoppingFirst, broadcastSteps]),
+  ]
 }
 
 /** While sending is paused, jobs stay queued. */

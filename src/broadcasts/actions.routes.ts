@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
-import type { BoundedRead } from '../db/bounded-read.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { accepted, accepts, answers, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
@@ -12,12 +11,12 @@ import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type OrganizationId, toText } from '../values/ids.ts'
 import {
-  type ActionParts,
   cancelBroadcast,
   chooseVariant,
   pauseBroadcast,
   resumeBroadcast,
   retryFailed,
+  type StartParts,
   scheduleBroadcast,
   startBroadcast,
 } from './actions.ts'
@@ -75,7 +74,7 @@ const Confirmation = Nullable(
   }),
 )
 
-type Parts = ActionParts & CheckParts & TestEmailParts & { read: BoundedRead }
+type Parts = StartParts & CheckParts & TestEmailParts
 
 export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -93,9 +92,8 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { organizationId, id } = keyOf(request)
-        return read(organizationId, async (tx) =>
-          ok(checkOut(await checkBroadcast(parts, tx, await getBroadcast(tx, organizationId, id)))),
-        )
+        const broadcast = await getBroadcast(db, organizationId, id)
+        return ok(checkOut(await checkBroadcast(parts, read, broadcast)))
       },
     )
 
@@ -148,7 +146,7 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       path: string,
       summary: string,
       description: string,
-      act: (parts: ActionParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
+      act: (parts: StartParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
     ) =>
       api.post(
         `/broadcasts/:id/${path}`,
@@ -178,7 +176,7 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       path: string,
       summary: string,
       description: string,
-      act: (parts: ActionParts, key: Key) => Promise<Broadcast>,
+      act: (parts: StartParts, key: Key) => Promise<Broadcast>,
       needsPermission = false,
     ) =>
       api.post(

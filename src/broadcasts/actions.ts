@@ -1,64 +1,86 @@
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
-import { countAudience } from './audience.sql.ts'
+import type { AudienceCounts } from './audience.sql.ts'
 import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
 import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
-import { broadcastKind, controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload } from './lanes.ts'
-import { resetFailed } from './ledger.sql.ts'
+import { countWholeAudience } from './count-audience.ts'
+import {
+  broadcastKind,
+  controlLane,
+  holdLanes,
+  releaseHeldLanes,
+  type Step,
+  type StepPayload,
+  stepKind,
+} from './lanes.ts'
+import { beginRound } from './ledger.sql.ts'
 import { checkPlannedTime, startOf } from './schedule.ts'
 import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './service-announcements.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
 export type ActionParts = { db: Db; hints: Hints }
+export type StartParts = ActionParts & { read: BoundedRead }
 type Key = { organizationId: OrganizationId; id: BroadcastId }
-
-const countTimeoutMs = 20_000
 
 /**
  * Starts a draft, or schedules it if it has a planned time. Throws `Refusal` if the number of recipients is not the
  * confirmed one.
  */
-export async function startBroadcast(parts: ActionParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
+export async function startBroadcast(parts: StartParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
+  const draft = await confirmDraft(parts, key, confirmation, 'Only drafts can be started.')
   return change(parts, key, async (tx, current) => {
-    if (current.status !== 'draft') throw notIn(current, 'Only drafts can be started.')
-    if (current.schedule.at !== null) return plan(tx, current, confirmation)
-    const { versionId } = await confirm(tx, current, confirmation)
-    await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: versionId })
+    checkUnchanged(draft, current)
+    if (current.schedule.at !== null) return plan(tx, current)
+    const { flow } = await readyToSend(tx, current)
+    await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: flow.versionId })
     enqueueStep(tx, key, 'prepare', 0)
   })
 }
 
 /** Schedules a draft for its planned time. */
-export async function scheduleBroadcast(parts: ActionParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
+export async function scheduleBroadcast(parts: StartParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
+  const draft = await confirmDraft(parts, key, confirmation, 'Only drafts can be scheduled.')
   return change(parts, key, async (tx, current) => {
-    if (current.status !== 'draft') throw notIn(current, 'Only drafts can be scheduled.')
-    await plan(tx, current, confirmation)
+    checkUnchanged(draft, current)
+    await plan(tx, current)
   })
 }
 
-async function plan(tx: Tx, current: Broadcast, confirmation: Confirmation): Promise<void> {
+async function plan(tx: Tx, current: Broadcast): Promise<void> {
   const startsAt = startOf(current.schedule)
   if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
   checkPlannedTime(current.schedule, current.now)
-  await confirm(tx, current, confirmation)
   await updateStatus(tx, current, { status: 'scheduled', startsAt: later(startsAt, current.now) })
   enqueueStep(tx, current, 'prepare', Math.max(0, +startsAt - +current.now))
 }
 
 const later = (a: Date, b: Date) => (a > b ? a : b)
 
-/** The recipients are counted in the transaction of the start, so that the confirmed number is the current one. */
-async function confirm(tx: Tx, broadcast: Broadcast, confirmation: Confirmation) {
+/**
+ * Returns the draft if it can be sent to the expected number of recipients. They are counted before the transaction that starts
+ * it, which would hold its connection and the lock of the broadcast for as long as that takes.
+ */
+async function confirmDraft(
+  { db, read }: StartParts,
+  { organizationId, id }: Key,
+  confirmation: Confirmation,
+  advice: string,
+): Promise<Broadcast> {
+  const draft = await getBroadcast(db, organizationId, id)
+  if (draft.status !== 'draft') throw notIn(draft, advice)
   const { recipients: expected } = confirmation
-  const { flow, of } = await readyToSend(tx, broadcast)
-  checkAnnouncer(broadcast, confirmation)
-  const counts = await countAudience(tx, of)
-  checkUnsubscribed(broadcast, counts, confirmation)
+  const { of } = await readyToSend(db, draft)
+  checkAnnouncer(draft, confirmation)
+  const isEnough = ({ recipients }: AudienceCounts) =>
+    expected === undefined && !draft.serviceAnnouncement && recipients > 0
+  const counts = await countWholeAudience(read, of, isEnough)
+  checkUnsubscribed(draft, counts, confirmation)
   const { recipients } = counts
   if (recipients === 0) throw new Refusal('conflict', 'Nobody would receive this broadcast. Check its audience.')
   if (expected !== undefined && recipients !== expected)
@@ -66,7 +88,13 @@ async function confirm(tx: Tx, broadcast: Broadcast, confirmation: Confirmation)
       'conflict',
       `The broadcast has ${recipients.toLocaleString('en')} recipients now, not ${expected.toLocaleString('en')}. Check it again and confirm the new number.`,
     )
-  return flow
+  return draft
+}
+
+function checkUnchanged(draft: Broadcast, current: Broadcast): void {
+  if (current.status !== 'draft') throw notIn(current, 'Only drafts can be started.')
+  if (+current.updatedAt !== +draft.updatedAt)
+    throw new Refusal('conflict', 'This broadcast was changed while it was being started. Check it again.')
 }
 
 /** No email is started after this. Emails that are being transferred at this moment still arrive. */
@@ -134,7 +162,7 @@ export async function retryFailed(parts: ActionParts, key: Key): Promise<Broadca
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'sent') throw notIn(current, 'Failed recipients can be tried again when it has finished.')
     if (!current.counts.failed) throw new Refusal('conflict', 'No recipient of this broadcast failed.')
-    await resetFailed(tx, current)
+    await beginRound(tx, current)
     await updateStatus(tx, key, { status: 'preparing', startsAt: current.now })
     enqueueStep(tx, key, 'prepare', 0)
   })
@@ -146,18 +174,16 @@ async function change(
   { organizationId, id }: Key,
   work: (tx: Tx, current: Broadcast) => Promise<void>,
 ): Promise<Broadcast> {
-  const changed = await db.begin(
-    async (tx) => {
-      await work(tx, await getLocked(tx, organizationId, id))
-      return getBroadcast(tx, organizationId, id)
-    },
-    { statementTimeoutMs: countTimeoutMs },
-  )
+  const changed = await db.begin(async (tx) => {
+    await work(tx, await getLocked(tx, organizationId, id))
+    return getBroadcast(tx, organizationId, id)
+  })
   hints.notify(broadcastKind)
+  hints.notify(stepKind)
   return changed
 }
 
 export function enqueueStep(tx: Tx, { organizationId, id }: Key, step: Step, delayMs: number): void {
   const payload: StepPayload = { broadcastId: id, step }
-  enqueue(tx, [{ organizationId, kind: broadcastKind, lane: controlLane(id), id: newId('brc'), delayMs, payload }])
+  enqueue(tx, [{ organizationId, kind: stepKind, lane: controlLane(id), id: newId('brc'), delayMs, payload }])
 }

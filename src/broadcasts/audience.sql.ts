@@ -1,32 +1,80 @@
 import { isSuppressed, mayReceive } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { type IdRange, inRange, lastContactId } from '../segments/id-range.ts'
+import { matchesFilter } from '../segments/matches.ts'
+import type { CheckedFilter } from '../segments/parse-filter.ts'
 import type { BroadcastId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
-/** Groups, and segments as conditions on the rows of `contacts`. */
-export type Selection = { groupIds: GroupId[]; segments: Sql[] }
+/** Groups, and the filters of segments. */
+export type Selection = { groupIds: GroupId[]; filters: CheckedFilter[] }
 
 /** Whom a broadcast is for, with groups and segments that exist. */
 export type ResolvedAudience = { included: Selection; excluded: Selection }
 
-export const isEmpty = ({ groupIds, segments }: Selection) => groupIds.length + segments.length === 0
+export const isEmpty = ({ groupIds, filters }: Selection) => groupIds.length + filters.length === 0
 
 export type AudienceOf = {
   organizationId: OrganizationId
   audience: ResolvedAudience
   /** Marketing email goes to subscribed contacts only. */
   flowKind: 'transactional' | 'marketing'
+  /** The end of periods such as "in the last 30 days". */
+  now: Date
 }
 
-/** A query of the contacts of the audience, each once, as `(id)`. `union` and `except` use memory within limits. */
-function contactsOf({ organizationId, audience: { included, excluded } }: AudienceOf): Sql {
+/**
+ * Returns the last id of a slice: about `size` contacts after an id that may be in the audience. Returns undefined if no more
+ * than that are left. Only groups limit which contacts are read; with segments, every contact may be in the audience.
+ */
+export async function findSliceEnd(
+  db: Reader,
+  { organizationId, audience: { included } }: AudienceOf,
+  after: ContactId,
+  size: number,
+): Promise<ContactId | undefined> {
+  const ids =
+    included.filters.length > 0
+      ? sql`select id from contacts where organization_id = ${organizationId} and id > ${after}`
+      : sql`
+        select member.contact_id as id
+        from unnest(${included.groupIds}::uuid[]) as wanted (group_id)
+        cross join lateral (
+          select contact_id from group_members
+          where group_members.organization_id = ${organizationId} and group_members.group_id = wanted.group_id
+            and group_members.contact_id > ${after}
+          order by contact_id
+          limit ${size}
+        ) as member`
+  const [row] = await db.run<{ id: ContactId }>(sql`${ids} order by id offset ${size - 1} limit 1`)
+  return row?.id
+}
+
+export const sliceAfter = (after: ContactId, end: ContactId | undefined): IdRange => ({
+  after,
+  to: end ?? lastContactId,
+})
+
+/** A query of the contacts of the audience in a range, each once, as `(id)`. `union` and `except` use memory within limits. */
+function contactsOf({ organizationId, audience: { included, excluded }, now }: AudienceOf, range: IdRange): Sql {
+  const among = inRange(range)
   const members = (ids: GroupId[]) => sql`
     select contact_id as id from group_members
-    where organization_id = ${organizationId} and group_id = any (${ids}::uuid[])`
-  const matching = (condition: Sql) => sql`
-    select contacts.id from contacts where contacts.organization_id = ${organizationId} and ${condition}`
-  const unionOf = ({ groupIds, segments }: Selection) =>
-    [...(groupIds.length > 0 ? [members(groupIds)] : []), ...segments.map(matching)].reduce(
+    where organization_id = ${organizationId} and group_id = any (${ids}::uuid[]) and ${among(sql`contact_id`)}`
+  // The attributes are decompressed once for all conditions, because "offset 0" keeps the subquery separate.
+  const matching = (filters: CheckedFilter[]) => sql`
+    select contacts.id
+    from (
+      select organization_id, id, email, email_key, first_name, last_name, attributes || '{}' as attributes,
+        subscription, created_at
+      from contacts where organization_id = ${organizationId} and ${among(sql`id`)}
+      offset 0
+    ) as contacts
+    where contacts.organization_id = ${organizationId} and (${filters
+      .map((filter) => matchesFilter(organizationId, filter, { now, among }))
+      .reduce((joined, condition) => sql`${joined} or ${condition}`)})`
+  const unionOf = ({ groupIds, filters }: Selection) =>
+    [...(groupIds.length > 0 ? [members(groupIds)] : []), ...(filters.length > 0 ? [matching(filters)] : [])].reduce(
       (joined, query) => sql`${joined} union ${query}`,
     )
   // A union of one query would keep duplicates.
@@ -34,9 +82,9 @@ function contactsOf({ organizationId, audience: { included, excluded } }: Audien
   return isEmpty(excluded) ? audience : sql`(${audience}) except (${unionOf(excluded)})`
 }
 
-/** The contacts of the audience that receive the email, as `from … where …`. */
-const recipientsOf = (of: AudienceOf): Sql => sql`
-  from (${contactsOf(of)}) as audience
+/** The contacts of the audience in a range that receive the email, as `from … where …`. */
+const recipientsOf = (of: AudienceOf, range: IdRange): Sql => sql`
+  from (${contactsOf(of, range)}) as audience
   join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
   where ${mayReceive(of.flowKind)}`
 
@@ -49,10 +97,10 @@ export type AudienceCounts = {
 }
 
 /**
- * Counts the contacts of the audience. Suppressed contacts are counted as such only. Unsubscribed ones receive transactional
+ * Counts the contacts of the audience in a range. Suppressed contacts are counted as such only. Unsubscribed ones receive transactional
  * email, and are counted in any case.
  */
-export async function countAudience(db: Reader, of: AudienceOf): Promise<AudienceCounts> {
+export async function countAudience(db: Reader, of: AudienceOf, range: IdRange): Promise<AudienceCounts> {
   const [row] = await db.run<AudienceCounts>(sql`
     select count(*) as audience,
       count(*) filter (where suppressed) as suppressed,
@@ -61,7 +109,7 @@ export async function countAudience(db: Reader, of: AudienceOf): Promise<Audienc
       count(*) filter (where ${mayReceive(of.flowKind, sql`suppressed`)}) as recipients
     from (
       select contacts.subscription, ${isSuppressed} as suppressed
-      from (${contactsOf(of)}) as audience
+      from (${contactsOf(of, range)}) as audience
       join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
       -- Otherwise the suppressions are searched for each of the counts.
       offset 0
@@ -69,11 +117,11 @@ export async function countAudience(db: Reader, of: AudienceOf): Promise<Audienc
   return row!
 }
 
-/** Returns the number of contacts in the audience, whether they receive the email or not. */
-export async function countContacts(db: Reader, of: AudienceOf): Promise<number> {
+/** Returns the number of contacts of the audience in a range, whether they receive the email or not. */
+export async function countContacts(db: Reader, of: AudienceOf, range: IdRange): Promise<number> {
   const [row] = await db.run<{ count: number }>(sql`
     select count(*)
-    from (${contactsOf(of)}) as audience
+    from (${contactsOf(of, range)}) as audience
     join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id`)
   return row!.count
 }
@@ -86,79 +134,105 @@ export type AudienceContact = {
   attributes: Record<string, unknown>
 }
 
-/** Returns recipients in the order of their ids, for the check before a start. */
+/** Returns the first recipients in a range, in the order of their ids, for the check before a start. */
 export async function selectAudience(
   db: Reader,
   of: AudienceOf,
-  after: ContactId,
+  range: IdRange,
   limit: number,
 ): Promise<AudienceContact[]> {
   return db.run<AudienceContact>(sql`
     select contacts.id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes
-    ${recipientsOf(of)} and contacts.id > ${after}
+    ${recipientsOf(of, range)}
     order by contacts.id
     limit ${limit}`)
 }
 
-/** Returns the values of the attribute that names the time zone of a recipient, at most `limit` of them. */
-export async function selectZones(db: Reader, of: AudienceOf, attribute: string, limit: number): Promise<string[]> {
+/** Returns the values of the attribute that names the time zone of a contact, at most `limit` of them. */
+export async function selectZones(
+  db: Reader,
+  organizationId: OrganizationId,
+  attribute: string,
+  range: IdRange,
+  limit: number,
+): Promise<string[]> {
   const rows = await db.run<{ zone: string }>(sql`
     select contacts.attributes ->> ${attribute} as zone
-    ${recipientsOf(of)} and length(contacts.attributes ->> ${attribute}) between 1 and 64
+    from contacts
+    where contacts.organization_id = ${organizationId} and ${inRange(range)(sql`contacts.id`)}
+      and length(contacts.attributes ->> ${attribute}) between 1 and 64
     group by 1
     limit ${limit}`)
   return rows.map(({ zone }) => zone)
 }
 
-/** How the zone of each recipient is found. Values of the attribute that are not in `zones` count as `fallback`. */
-export type ZoneRule = { attribute: string; zones: readonly string[]; fallback: string }
+/** The zone of the part for each value of the attribute. Other values count as `fallback`. */
+export type ZoneRule = { attribute: string; zones: ReadonlyMap<string, string>; fallback: string }
 
 /** How the sample is divided: the end of each variant in percent of the sample, which is `samplePercent` of all. */
 export type Split = { samplePercent: number; ends: readonly number[] }
 
 /**
- * Recipients in the order of a hash of broadcast and contact, so that the split is exact, independent of the order in which
- * contacts were created, and the same whenever it is repeated. The sample has at least one recipient per variant.
+ * Divides the recipients of a range, after `before` recipients of earlier ranges. They are in the order of a hash of broadcast
+ * and contact, so that the split is independent of the order in which contacts were created. The size of the sample is exact
+ * after each range, and that of the variants up to one recipient per range. The sample has at least one recipient per variant.
  */
-function splitRecipients(broadcastId: BroadcastId, of: AudienceOf, zone: Sql, { samplePercent, ends }: Split): Sql {
+function splitRecipients(
+  broadcastId: BroadcastId,
+  of: AudienceOf,
+  range: IdRange,
+  zone: Sql,
+  { samplePercent, ends }: Split,
+  before: number,
+): Sql {
+  const sampleOf = (recipients: Sql) => sql`greatest(
+    round(${recipients} * ${samplePercent}::int / 100.0), least(${recipients}, ${ends.length}::int))`
+  const endOf = (sample: Sql) => sql`round(${sample} * share_end / 100.0)`
   return sql`
     select ${of.organizationId}::uuid, ${broadcastId}::uuid, id, zone,
       (select min(variant) from unnest(${ends}::int[]) with ordinality as part (share_end, variant)
-        where place <= round(sample * share_end / 100.0)) - 1
+        where place <= ${endOf(sql`sample`)} - ${endOf(sql`sample_before`)}) - 1
     from (
-      select id, zone, place,
-        greatest(round(recipients * ${samplePercent}::int / 100.0), least(recipients, ${ends.length}::int)) as sample
+      select id, zone, place, ${sampleOf(sql`${before}::int8`)} as sample_before,
+        ${sampleOf(sql`(recipients + ${before}::int8)`)} as sample
       from (
         select contacts.id, ${zone} as zone, count(*) over () as recipients,
           row_number() over (order by md5(${broadcastId}::text || contacts.id::text)) as place
-        ${recipientsOf(of)}
+        ${recipientsOf(of, range)}
       ) as recipient
     ) as recipient
     order by id`
 }
 
-/** Writes the ledger: one row per recipient, in the order of the key. Returns how many. */
+export type FreezeOptions = {
+  zones: ZoneRule | undefined
+  split: Split | undefined
+  /** The recipients of earlier ranges. */
+  before: number
+}
+
+/** Writes the ledger of a range: one row per recipient, in the order of the key. Returns how many. */
 export async function insertRecipients(
   tx: Tx,
   broadcastId: BroadcastId,
   of: AudienceOf,
-  rule: ZoneRule | undefined,
-  split: Split | undefined,
+  range: IdRange,
+  { zones, split, before }: FreezeOptions,
 ): Promise<number> {
-  const zone = rule
-    ? sql`case when contacts.attributes ->> ${rule.attribute} = any (${rule.zones}::text[])
-        then contacts.attributes ->> ${rule.attribute} else ${rule.fallback} end`
+  const zone = zones
+    ? sql`coalesce((select zone from unnest(${[...zones.zones.keys()]}::text[], ${[...zones.zones.values()]}::text[])
+        as known (value, zone) where value = contacts.attributes ->> ${zones.attribute}), ${zones.fallback}::text)`
     : sql`null::text`
   const rows = split
-    ? splitRecipients(broadcastId, of, zone, split)
+    ? splitRecipients(broadcastId, of, range, zone, split, before)
     : sql`
     select ${of.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}, null::int2
-    ${recipientsOf(of)}
+    ${recipientsOf(of, range)}
     order by contacts.id`
   await tx.run(sql`insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone, variant) ${rows}`)
-  const [row] = await tx<{ count: number }>`
+  const [row] = await tx.run<{ count: number }>(sql`
     select count(*) from broadcast_recipients
-    where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId}`
+    where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId} and ${inRange(range)(sql`contact_id`)}`)
   return row!.count
 }
 

@@ -6,47 +6,39 @@ import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { AttemptParts } from '../messages/attempt.ts'
 import type { BroadcastParts } from '../messages/send.job.ts'
-import type { Hints } from '../queue/hints.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
-import type { Log } from '../runtime/log.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { windowAt } from '../values/zoned-time.ts'
-import { pause } from './actions.ts'
+import { interrupted, pauseAutomatically } from './automatic-pause.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
-import { afterLastPart, decideBroadcast } from './decide.ts'
-import { finishBroadcast } from './finish.ts'
-import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
+import { afterLastPart } from './decide.ts'
+import { giveUpBroadcast } from './failures.ts'
+import { broadcastKind, type PartPayload, stepKind } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
-import { type PrepareParts, prepareBroadcast, type Report } from './prepare.ts'
 import { kindOf } from './service-announcements.ts'
 import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.sql.ts'
 import { Slots } from './slots.ts'
+import type { StepParts } from './step.job.ts'
 import { Turn, type TurnEnd } from './turn.ts'
 import { loadVersions } from './variants.ts'
 
 export type BroadcastJobParts = AttemptParts &
-  PrepareParts & {
-    db: Db
-    hints: Hints
-    log: Log
+  StepParts & {
     templates: TemplateCache
     urgentWork: UrgentWork
     inFlightMax: number
-    /** Returns false while nothing may be sent. */
-    isOpen: () => boolean
-    /** Informs the owners that the broadcast was paused automatically. */
-    onPaused: Report
   }
 
-/** Parts and steps in progress at once in this process. They share the slots for emails. */
-const jobsMax = 64
+/** Parts in progress at once in this process, overall and of one organization. They share the slots for emails. */
+const partsMax = 64
+const partsPerOrganizationMax = 8
 /** After this time a part is released, so that others waiting for a worker get a turn. */
-const turnMs = 30_000
+const turnMs = 3_000
 /** How often a part looks for a pause, in case the hint was lost. */
 const lookEveryMs = 500
 const brakeEveryMs = 2_000
@@ -72,15 +64,13 @@ const settleWaitingMax = 20_000
 const settlePaceMs = 60
 const settleTries = 5
 
-type Payload = StepPayload | PartPayload
-
 export type BroadcastJob = {
-  spec: WorkerSpec<Payload>
+  spec: WorkerSpec<PartPayload>
   /** No email is started after this. */
   stop(): void
 }
 
-/** Runs broadcasts: freezes their recipients, sends their parts, and determines the result. */
+/** Sends the parts of broadcasts. */
 export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   const options: BatcherOptions<RecipientResult, void> = {
     name: 'settle broadcasts',
@@ -94,30 +84,27 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   }
   const results = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
-  const sender: Sender = { ...parts, results, slots, turns: new Map(), isStopping: false }
+  const sender: Sender = { ...parts, results, slots, turns: new Map() }
   parts.hints.on(broadcastKind, (id) => {
     if (id !== undefined) for (const turn of sender.turns.get(id as BroadcastId) ?? []) void turn.look()
   })
   return {
     spec: {
       kind: broadcastKind,
-      inFlightMax: jobsMax,
+      inFlightMax: partsMax,
+      perOrganizationMax: partsPerOrganizationMax,
       laneWidthMax: 1,
       sharesLanes: true,
-      isOpen: () => parts.isOpen() && parts.relay?.state().kind !== 'down',
-      load: async (claims) => claims.map(({ payload }) => payload as Payload),
+      isOpen: parts.isOpen,
+      load: async (claims) => claims.map(({ payload }) => payload as PartPayload),
+      giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
       handle: async (claim, payload) => {
-        if ('part' in payload) await sendPart(sender, claim, payload)
-        else if (payload.step === 'prepare') await prepareBroadcast(parts, claim, payload.broadcastId)
-        else if (payload.step === 'decide') await decide(sender, claim, payload.broadcastId)
-        else await finishBroadcast(parts.db, claim, payload.broadcastId)
-        parts.hints.notify(broadcastKind)
-        if ('step' in payload) parts.hints.notify('webhook.deliver')
+        await sendPart(sender, claim, payload)
+        parts.hints.notify(stepKind)
         return { peer: 'responsive' }
       },
     },
     stop: () => {
-      sender.isStopping = true
       for (const turns of sender.turns.values()) for (const { turn } of turns) turn.halt()
     },
   }
@@ -143,20 +130,6 @@ type Sender = BroadcastJobParts & {
   results: ItemBatcher<RecipientResult, void>
   slots: Slots
   turns: Map<BroadcastId, Set<RunningTurn>>
-  isStopping: boolean
-}
-
-const interrupted = {
-  reason: 'interrupted',
-  detail:
-    'Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.',
-}
-
-async function decide(sender: Sender, claim: Claim, id: BroadcastId): Promise<void> {
-  if ((await decideBroadcast(sender.db, claim, id)) !== 'late') return
-  const broadcast = await findBroadcast(sender.db, claim.organizationId, id)
-  if (broadcast) await pauseAutomatically(sender, broadcast, async () => interrupted)
-  await endJobs(sender.db, [{ claim, retryInMs: unavailableMs }])
 }
 
 async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
@@ -168,7 +141,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   if (!broadcast || !part || part.doneAt) return postpone(null)
   if (broadcast.status === 'cancelled') return endPart(sender, claim, part)
   // The lane is held while the broadcast is paused.
-  if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
+  if (broadcast.status !== 'sending' || sender.isStopping()) return postpone(0)
   if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
     return pauseAutomatically(sender, broadcast, async () => interrupted)
 
@@ -253,23 +226,6 @@ async function brake(sender: Sender, broadcast: Broadcast): Promise<void> {
   if (!(await findBrakeReason(sender.db, broadcast))) return
   // Checked again under the lock: the broadcast may have been paused and resumed since.
   await pauseAutomatically(sender, broadcast, (tx, current) => findBrakeReason(tx, current))
-}
-
-type FindReason = (tx: Tx, current: Broadcast) => Promise<{ reason: string; detail: string } | undefined>
-
-async function pauseAutomatically(sender: Sender, { organizationId, id }: Broadcast, find: FindReason): Promise<void> {
-  const why = await sender.db.begin(async (tx) => {
-    const current = await lockBroadcast(tx, organizationId, id)
-    if (current?.status !== 'sending') return undefined
-    const found = await find(tx, current)
-    if (!found) return undefined
-    await pause(tx, current, found)
-    await sender.onPaused(tx, { ...current, ...found })
-    return found
-  })
-  if (!why) return
-  sender.log.warn({ organization: organizationId, broadcast: id, reason: why.reason }, 'A broadcast was paused')
-  sender.hints.notify(broadcastKind, id)
 }
 
 /** Ends a part. The last one enqueues the step that determines the result. */

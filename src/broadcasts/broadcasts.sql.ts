@@ -3,6 +3,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import {
   type BroadcastId,
+  type ContactId,
   type FlowId,
   type FlowVersionId,
   type OrganizationId,
@@ -64,6 +65,16 @@ export type Variant = {
 }
 export const winnerRules = ['opens', 'clicks', 'manual'] as const
 
+/** How far the recipients are frozen. */
+export type Freezing = {
+  to: ContactId
+  /** Contacts of the audience, and recipients among them. */
+  contacts: number
+  recipients: number
+  /** The zone that stands for all zones in which the planned time is at the same time, by that time. */
+  zones: Record<string, string>
+}
+
 export type Broadcast = {
   organizationId: OrganizationId
   id: BroadcastId
@@ -95,6 +106,8 @@ export type Broadcast = {
   detail: string | null
   recipients: number | null
   excluded: number | null
+  /** Set while the recipients are being frozen. */
+  freezing: Freezing | null
   round: number
   createdBy: UserId | null
   createdAt: Date
@@ -108,7 +121,7 @@ export type Broadcast = {
 
 const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, service_announcement, schedule,
   messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
-  decided_at, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
+  decided_at, starts_at, reason, detail, recipients, excluded, freezing, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
   (select number from flow_versions
     where flow_versions.organization_id = broadcasts.organization_id

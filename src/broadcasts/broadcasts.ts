@@ -1,7 +1,6 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
-import type { Sql } from '../db/sql.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { matchesFilter } from '../segments/matches.ts'
+import { type CheckedFilter, countConditions } from '../segments/parse-filter.ts'
 import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
@@ -30,6 +29,8 @@ export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule }
 
 const draftsMax = 1_000
 const contextBytesMax = 64 * 1024
+/** Of all segments together. Each condition is evaluated for every contact of the organization. */
+const audienceConditionsMax = 200
 
 /** The runner compiles the subjects of variants. */
 export type DraftParts = { db: Db; runner: TemplateRunner }
@@ -148,22 +149,27 @@ async function checkContent(
   }
 }
 
-/** Throws `Refusal` if a group or segment does not exist. */
+/** Throws `Refusal` if a group or segment does not exist, or if the segments have too many conditions. */
 export async function resolveAudience(
   db: Reader,
   organizationId: OrganizationId,
   audience: Audience,
 ): Promise<ResolvedAudience> {
-  return {
-    included: {
-      groupIds: await existingGroups(db, organizationId, audience, 'group_ids'),
-      segments: await existingSegments(db, organizationId, audience, 'segment_ids'),
-    },
-    excluded: {
-      groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
-      segments: await existingSegments(db, organizationId, audience, 'exclude_segment_ids'),
-    },
+  const included = {
+    groupIds: await existingGroups(db, organizationId, audience, 'group_ids'),
+    filters: await existingSegments(db, organizationId, audience, 'segment_ids'),
   }
+  const excluded = {
+    groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
+    filters: await existingSegments(db, organizationId, audience, 'exclude_segment_ids'),
+  }
+  const conditions = [...included.filters, ...excluded.filters].reduce((sum, each) => sum + countConditions(each), 0)
+  if (conditions > audienceConditionsMax)
+    throw invalid({
+      path: 'audience',
+      problem: `names segments with ${conditions} conditions together. At most ${audienceConditionsMax} are allowed`,
+    })
+  return { included, excluded }
 }
 
 async function existingGroups(
@@ -185,14 +191,14 @@ async function existingSegments(
   organizationId: OrganizationId,
   audience: Audience,
   field: 'segment_ids' | 'exclude_segment_ids',
-): Promise<Sql[]> {
-  const conditions: Sql[] = []
+): Promise<CheckedFilter[]> {
+  const filters: CheckedFilter[] = []
   for (const [position, text] of audience[field].entries()) {
     const segment = await findSegment(db, organizationId, text)
     if (!segment) throw invalid({ path: `audience.${field}.${position}`, problem: 'does not exist' })
-    conditions.push(matchesFilter(organizationId, segment.filter))
+    filters.push(segment.filter)
   }
-  return conditions
+  return filters
 }
 
 /** Returns undefined if there is no such segment. */
@@ -235,5 +241,5 @@ export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<Rea
   const audience = await resolveAudience(db, organizationId, broadcast.audience)
   if (isEmpty(audience.included))
     throw invalid({ path: 'audience', problem: 'must name at least one group or segment' })
-  return { flow, of: { organizationId, audience, flowKind: kindOf(broadcast) } }
+  return { flow, of: { organizationId, audience, flowKind: kindOf(broadcast), now: broadcast.now } }
 }

@@ -1,14 +1,16 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
-import { type Claim, settleJobs } from '../queue/queue.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { enqueueStep } from './actions.ts'
-import { type Broadcast, lockBroadcast } from './broadcasts.sql.ts'
+import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { selectOpenParts } from './ledger.sql.ts'
+import { forLedger, type LedgerParts } from './ledger-slices.ts'
 import { createParts } from './prepare.ts'
-import { countVariants, markDecided, markSampleSent } from './variants.sql.ts'
+import { addVariantsInRange, emptyResults, markDecided, markSampleSent } from './variants.sql.ts'
 import { isTesting } from './variants.ts'
 
-const decideTimeoutMs = 60_000
+export type DecideParts = LedgerParts & { db: Db }
+
 /** How often it is checked whether a paused broadcast was resumed. */
 const checkEveryMs = 1_000
 
@@ -23,36 +25,45 @@ export async function afterLastPart(tx: Tx, broadcast: Broadcast): Promise<void>
 }
 
 /**
- * Chooses the winner, unless a user has, and starts sending it to the rest, in one transaction. Returns `late` without
- * changing anything if the step was due too long ago: the rest may have been sent before, if a backup was restored.
+ * Chooses the winner, unless a user has, and starts sending it to the rest. Returns `late` without changing anything if the
+ * step was due too long ago: the rest may have been sent before, if a backup was restored.
  */
-export async function decideBroadcast(db: Db, claim: Claim, id: BroadcastId): Promise<'late' | undefined> {
+export async function decideBroadcast(parts: DecideParts, claim: Claim, id: BroadcastId): Promise<'late' | undefined> {
   const { organizationId } = claim
-  return db.begin(
-    async (tx) => {
-      const end = async (retryInMs: number | null) => void (await settleJobs(tx, [{ claim, retryInMs }]))
-      const broadcast = await lockBroadcast(tx, organizationId, id)
-      const isOpen = broadcast?.status === 'sending' || broadcast?.status === 'paused'
-      if (!broadcast || !isOpen || !isTesting(broadcast)) return end(null)
-      // The last part of the sample enqueues the step again.
-      if ((await selectOpenParts(tx, organizationId, id)).length > 0) return end(null)
-      if (broadcast.status === 'paused') return end(checkEveryMs)
-      if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000) return 'late'
-      const winner = broadcast.winner ?? (await chooseWinner(tx, broadcast))
-      if (winner === null) return end(null)
-      await markDecided(tx, broadcast, winner)
-      await createParts(tx, broadcast, 'rest')
-      return end(null)
-    },
-    { statementTimeoutMs: decideTimeoutMs },
-  )
+  const before = await findBroadcast(parts.db, organizationId, id)
+  // Counted without a lock: a user can cancel the broadcast or choose the winner in the meantime.
+  const needsWinner = before?.status === 'sending' && isTesting(before) && before.winner === null
+  const best = needsWinner ? await chooseWinner(parts, before) : null
+  if (best === undefined) return endJobs(parts.db, [{ claim, retryInMs: 0 }]).then(() => undefined)
+  return parts.work(organizationId, async (tx) => {
+    const end = async (retryInMs: number | null) => void (await settleJobs(tx, [{ claim, retryInMs }]))
+    const broadcast = await lockBroadcast(tx, organizationId, id)
+    if (!broadcast || !isOpen(broadcast) || !isTesting(broadcast)) return end(null)
+    // The last part of the sample enqueues the step again.
+    if ((await selectOpenParts(tx, organizationId, id)).length > 0) return end(null)
+    if (broadcast.status === 'paused') return end(checkEveryMs)
+    if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000) return 'late'
+    const winner = broadcast.winner ?? best
+    // A user chooses, or it was resumed since it was looked at.
+    if (winner === null) return end(broadcast.winnerBy === 'manual' ? null : 0)
+    await markDecided(tx, broadcast, winner)
+    await createParts(tx, broadcast, 'rest')
+    return end(null)
+  })
 }
 
-/** Returns the variant with the highest rate; of equal ones, and without any reaction, the first. Null: a user chooses. */
-async function chooseWinner(db: Reader, broadcast: Broadcast): Promise<number | null> {
+const isOpen = ({ status }: Broadcast) => status === 'sending' || status === 'paused'
+
+/**
+ * Returns the variant with the highest rate; of equal ones, and without any reaction, the first. Null: a user chooses.
+ * Undefined: the process is stopping.
+ */
+async function chooseWinner(parts: DecideParts, broadcast: Broadcast): Promise<number | null | undefined> {
   const { winnerBy } = broadcast
   if (winnerBy === 'manual') return null
-  const results = await countVariants(db, broadcast)
+  const results = emptyResults(broadcast)
+  const isCounted = await forLedger(parts, broadcast, (tx, range) => addVariantsInRange(tx, broadcast, range, results))
+  if (!isCounted) return undefined
   const rates = results.map(({ recipients, opened, clicked }) => {
     const reactions = winnerBy === 'opens' ? opened : clicked
     return recipients === 0 ? 0 : reactions / recipients

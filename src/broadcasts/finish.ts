@@ -1,11 +1,11 @@
 import type { Db } from '../db/db.ts'
-import { type Claim, settleJobs } from '../queue/queue.ts'
+import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
-import { lockBroadcast } from './broadcasts.sql.ts'
-import { cancelPending, markFinished, reconcileQueued, recount, selectOpenParts } from './ledger.sql.ts'
+import { findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
+import { cancelPending, markFinished, reconcileQueued, repairCounts, selectOpenParts } from './ledger.sql.ts'
+import { countWholeLedger, forLedger, type LedgerParts } from './ledger-slices.ts'
 
-const countTimeoutMs = 600_000
 /** How often it is checked whether deferred emails and parts in progress have ended. */
 const checkEveryMs = 1_000
 /** Checks between two looks at messages that were ended otherwise, for example because their contact was erased. */
@@ -15,30 +15,34 @@ const reconcileEvery = 30
  * Ends a broadcast when all its parts have ended and no deferred email is left, otherwise checks again later. The result is
  * counted from the ledger, so a broadcast is only reported as sent if every recipient is accounted for.
  */
-export async function finishBroadcast(db: Db, claim: Claim, id: BroadcastId): Promise<void> {
+export async function finishBroadcast(parts: LedgerParts & { db: Db }, claim: Claim, id: BroadcastId): Promise<void> {
   const { organizationId } = claim
-  await db.begin(
-    async (tx) => {
-      const broadcast = await lockBroadcast(tx, organizationId, id)
-      const isOpen = broadcast && (broadcast.status === 'sending' || broadcast.status === 'paused')
-      const isCancelled = broadcast?.status === 'cancelled'
-      if (!broadcast || !(isOpen || isCancelled)) return settleJobs(tx, [{ claim, retryInMs: null }])
-      if (broadcast.counts.queued && claim.attempt % reconcileEvery === reconcileEvery - 1) {
-        await reconcileQueued(tx, broadcast)
-        await recount(tx, broadcast)
-      }
-      const isBusy =
-        (broadcast.counts.queued ?? 0) > 0 ||
-        broadcast.status === 'paused' ||
-        (await selectOpenParts(tx, organizationId, id)).length > 0
-      if (isBusy) return settleJobs(tx, [{ claim, retryInMs: checkEveryMs }])
-      if (isCancelled) await cancelPending(tx, broadcast)
-      const counts = await recount(tx, broadcast)
-      if (counts.pending || counts.queued) return settleJobs(tx, [{ claim, retryInMs: checkEveryMs }])
+  const end = (retryInMs: number | null) => endJobs(parts.db, [{ claim, retryInMs }])
+  const broadcast = await findBroadcast(parts.db, organizationId, id)
+  const isCancelled = broadcast?.status === 'cancelled'
+  if (!broadcast || !(broadcast.status === 'sending' || broadcast.status === 'paused' || isCancelled)) return end(null)
+  if (broadcast.counts.queued && claim.attempt % reconcileEvery === reconcileEvery - 1)
+    await forLedger(parts, broadcast, (tx, range) => reconcileQueued(tx, broadcast, range))
+  const isBusy =
+    (broadcast.counts.queued ?? 0) > 0 ||
+    broadcast.status === 'paused' ||
+    (await selectOpenParts(parts.db, organizationId, id)).length > 0
+  if (isBusy) return end(checkEveryMs)
+  // From here on, nothing makes a recipient pending or queued.
+  if (isCancelled && !(await forLedger(parts, broadcast, (tx, range) => cancelPending(tx, broadcast, range))))
+    return end(0)
+  const { counts: before } = (await findBroadcast(parts.db, organizationId, id)) ?? broadcast
+  const counted = await countWholeLedger(parts, broadcast)
+  if (!counted) return end(0)
+  if (counted.pending || counted.queued) return end(checkEveryMs)
+  await parts.db.begin(async (tx) => {
+    const current = await lockBroadcast(tx, organizationId, id)
+    const isSame = current?.status === broadcast.status
+    if (isSame) {
+      await repairCounts(tx, broadcast, { before, counted })
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
       await announceBroadcast(tx, broadcast, 'broadcastFinished')
-      await settleJobs(tx, [{ claim, retryInMs: null }])
-    },
-    { statementTimeoutMs: countTimeoutMs },
-  )
+    }
+    await settleJobs(tx, [{ claim, retryInMs: isSame ? null : 0 }])
+  })
 }

@@ -4,7 +4,10 @@ import type { BroadcastId } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 
+/** Sends the parts of broadcasts. */
 export const broadcastKind = 'broadcast.run'
+/** Runs the steps before and after. They are a kind of their own, so that they never wait behind parts. */
+export const stepKind = 'broadcast.step'
 
 /**
  * prepare: freeze the recipients and create the parts. decide: choose the winner of the variants and create the parts of the

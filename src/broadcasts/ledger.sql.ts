@@ -1,6 +1,9 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { type IdRange, inRange } from '../segments/id-range.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
-import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
+import type { Broadcast, Freezing, RecipientStatus } from './broadcasts.sql.ts'
+import { addToCounts } from './settle.sql.ts'
 
 type Key = Pick<Broadcast, 'organizationId' | 'id'>
 
@@ -64,15 +67,50 @@ export async function selectOpenParts(db: Reader, organizationId: OrganizationId
   return rows.map(({ part }) => part)
 }
 
-export type Frozen = { recipients: number; excluded: number }
+/** Returns the last contact of the next `size` rows of the ledger, or undefined if no more than that are left. */
+export async function findLedgerSliceEnd(
+  db: Reader,
+  { organizationId, id }: Key,
+  after: ContactId,
+  size: number,
+): Promise<ContactId | undefined> {
+  const [row] = await db<{ contactId: ContactId }>`
+    select contact_id from broadcast_recipients
+    where organization_id = ${organizationId} and broadcast_id = ${id} and contact_id > ${after}
+    order by contact_id
+    offset ${size - 1} limit 1`
+  return row?.contactId
+}
+
+export async function updateFreezing(tx: Tx, { organizationId, id }: Key, freezing: Freezing): Promise<void> {
+  await tx`
+    update broadcasts set status = 'preparing', freezing = ${JSON.stringify(freezing)}::jsonb, updated_at = now()
+    where organization_id = ${organizationId} and id = ${id}`
+}
 
 /** Records that the recipients are frozen. */
-export async function markFrozen(tx: Tx, { organizationId, id }: Key, { recipients, excluded }: Frozen): Promise<void> {
+export async function markFrozen(
+  tx: Tx,
+  { organizationId, id }: Key,
+  { contacts, recipients }: Freezing,
+): Promise<void> {
   await tx`
     update broadcasts
-    set recipients = ${recipients}, excluded = ${excluded}, updated_at = now()
+    set recipients = ${recipients}, excluded = ${Math.max(0, contacts - recipients)}, freezing = null, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
   await setCounts(tx, { organizationId, id }, { pending: recipients })
+}
+
+/** Deletes rows of a ledger that was not completed. */
+export async function deleteRecipients(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+  await tx.run(sql`
+    delete from broadcast_recipients
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}`)
+}
+
+/** Records that nothing of an incomplete ledger is left. */
+export async function endFreezing(tx: Tx, { organizationId, id }: Key): Promise<void> {
+  await tx`update broadcasts set freezing = null where organization_id = ${organizationId} and id = ${id}`
 }
 
 /** Records that sending begins. */
@@ -90,42 +128,52 @@ export async function markFinished(tx: Tx, { organizationId, id }: Key, status: 
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-/** Failed recipients become pending, to be sent in another round. */
-export async function resetFailed(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`
+/** Failed recipients will be sent in another round. */
+export async function beginRound(tx: Tx, { organizationId, id }: Key): Promise<void> {
+  await tx`update broadcasts set round = round + 1 where organization_id = ${organizationId} and id = ${id}`
+}
+
+type Changed = { organizationId: OrganizationId; broadcastId: BroadcastId; status: RecipientStatus }
+
+/** Failed recipients of a range become pending. */
+export async function resetFailed(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+  const rows = await tx.run<Changed>(sql`
     update broadcast_recipients
     set status = 'pending', reason = null, message_id = null
-    where organization_id = ${organizationId} and broadcast_id = ${id} and status = 'failed'`
-  await tx`
-    update broadcasts set round = round + 1 where organization_id = ${organizationId} and id = ${id}`
-  await recount(tx, { organizationId, id })
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
+      and status = 'failed'
+    returning organization_id, broadcast_id, status`)
+  addToCounts(tx, 'failed', rows)
 }
 
 export type LedgerCounts = Partial<Record<RecipientStatus, number>>
 
+/** Counts the rows of a range of the ledger. */
+export async function countLedger(db: Reader, { organizationId, id }: Key, range: IdRange): Promise<LedgerCounts> {
+  const rows = await db.run<{ status: RecipientStatus; count: number }>(sql`
+    select status, count(*) from broadcast_recipients
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
+    group by status`)
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+}
+
 /**
- * Counts the rows of the ledger and replaces the kept counts, which are locked first: a transaction that
- * changes the ledger changes them last, and if it was committed in between, its change would be lost.
+ * Replaces the kept counts if they differ from the ledger. Every transaction that changes the ledger changes them as well, so
+ * they can only differ if rows were lost or restored by other means. If they have changed since `before`, recipients
+ * bounced while the rows were counted, and the kept ones stay.
  */
-export async function recount(tx: Tx, key: Key): Promise<LedgerCounts> {
-  const { organizationId, id } = key
-  await tx`
-    select from broadcast_counts
+export async function repairCounts(
+  tx: Tx,
+  { organizationId, id }: Key,
+  { before, counted }: { before: LedgerCounts; counted: LedgerCounts },
+): Promise<void> {
+  const kept = await tx<{ status: RecipientStatus; recipients: number }>`
+    select status, recipients from broadcast_counts
     where organization_id = ${organizationId} and broadcast_id = ${id}
     order by status
     for update`
-  const counts = await countLedger(tx, key)
-  await setCounts(tx, key, counts)
-  return counts
-}
-
-/** Reads all rows. */
-async function countLedger(db: Reader, { organizationId, id }: Key): Promise<LedgerCounts> {
-  const rows = await db<{ status: RecipientStatus; count: number }>`
-    select status, count(*) from broadcast_recipients
-    where organization_id = ${organizationId} and broadcast_id = ${id}
-    group by status`
-  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+  if (kept.every(({ status, recipients }) => (before[status] ?? 0) === recipients))
+    await setCounts(tx, { organizationId, id }, counted)
 }
 
 async function setCounts(tx: Tx, { organizationId, id }: Key, counts: LedgerCounts): Promise<void> {
@@ -138,9 +186,9 @@ async function setCounts(tx: Tx, { organizationId, id }: Key, counts: LedgerCoun
       as counted (status, recipients)`
 }
 
-/** Takes over the status of deferred messages that were not ended by the worker that sends them. */
-export async function reconcileQueued(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`
+/** Copies the final status of deferred messages of a range into the ledger, if their worker has not. */
+export async function reconcileQueued(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+  const rows = await tx.run<Changed>(sql`
     update broadcast_recipients
     set reason = messages.reason,
       status = case
@@ -149,15 +197,21 @@ export async function reconcileQueued(tx: Tx, { organizationId, id }: Key): Prom
         else 'failed' end
     from messages
     where broadcast_recipients.organization_id = ${organizationId} and broadcast_recipients.broadcast_id = ${id}
+      and ${inRange(range)(sql`broadcast_recipients.contact_id`)}
       and broadcast_recipients.status = 'queued' and messages.organization_id = ${organizationId}
-      and messages.id = broadcast_recipients.message_id and messages.status <> 'queued'`
+      and messages.id = broadcast_recipients.message_id and messages.status <> 'queued'
+    returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id, broadcast_recipients.status`)
+  addToCounts(tx, 'queued', rows)
 }
 
-/** Everything that is not sent becomes cancelled. */
-export async function cancelPending(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`
+/** Recipients of a range that were not sent become cancelled. */
+export async function cancelPending(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+  const rows = await tx.run<Changed>(sql`
     update broadcast_recipients set status = 'cancelled'
-    where organization_id = ${organizationId} and broadcast_id = ${id} and status = 'pending'`
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
+      and status = 'pending'
+    returning organization_id, broadcast_id, status`)
+  addToCounts(tx, 'pending', rows)
 }
 
 export type RecipientRow = {

@@ -5,9 +5,9 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { recordEvents } from '../events/record.ts'
 import { newId } from '../values/ids.ts'
-import { type LedgerCounts, recount } from './ledger.sql.ts'
+import { repairCounts } from './ledger.sql.ts'
 
-test('a bounce that is recorded while the recipients are counted is counted', async () => {
+test('a bounce that is recorded while the ledger is counted stays counted; wrong counts are repaired', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 3 })
@@ -21,17 +21,26 @@ test('a bounce that is recorded while the recipients are counted is counted', as
     insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
     values (${organizationId}, ${id}, 'sent', 3)`
   const bounce = { type: 'soft' as const, status: null, reply_code: 452, reason: 'mailbox_full', diagnostic: null }
-  let counting: Promise<LedgerCounts> | undefined
+  const kept = () => db`select status, recipients from broadcast_counts order by status`
+  let repairing: Promise<void> | undefined
   await db.begin(async (tx) => {
     await recordEvents(tx, [eventIn(world, 0, 'emailSoftBounce', { data: { bounce } })])
     // The counts are changed by now.
     await tx`select 1`
-    counting = db.begin((other) => recount(other, { organizationId, id }))
+    // The rows were counted before the bounce.
+    const counts = { before: { sent: 3 }, counted: { sent: 3 } }
+    repairing = db.begin((other) => repairCounts(other, { organizationId, id }, counts))
     await until('the bounce to be waited for', async () => (await lockWaits(db)).length > 0)
   })
-  expect(await counting).toEqual({ sent: 2, bounced: 1 })
-  expect(await db`select status, recipients from broadcast_counts order by status`).toEqual([
+  await repairing
+  const right = [
     { status: 'bounced', recipients: 1 },
     { status: 'sent', recipients: 2 },
-  ])
+  ]
+  expect(await kept()).toEqual(right)
+
+  await db.statement`update broadcast_counts set recipients = 7 where status = 'sent'`
+  const counted = { sent: 2, bounced: 1 }
+  await db.begin((tx) => repairCounts(tx, { organizationId, id }, { before: { sent: 7, bounced: 1 }, counted }))
+  expect(await kept()).toEqual(right)
 })

@@ -1,97 +1,200 @@
+import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { type Claim, enqueue, settleJobs } from '../queue/queue.ts'
+import { runSlices, TooExpensive } from '../db/slices.ts'
+import { type Claim, endJobs, enqueue, settleJobs } from '../queue/queue.ts'
+import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, newId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { enqueueStep } from './actions.ts'
 import { announceBroadcast } from './announce.ts'
 import {
-  type AudienceOf,
   countContacts,
+  findSliceEnd,
   insertRecipients,
   type Split,
   selectZones,
+  sliceAfter,
   type ZoneRule,
 } from './audience.sql.ts'
-import { type Broadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
-import { readyToSend } from './broadcasts.ts'
+import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
+import { type ReadyBroadcast, readyToSend } from './broadcasts.ts'
 import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
 import {
+  deleteRecipients,
+  endFreezing,
   markFrozen,
   markSending,
   type NewPart,
   type PartRecipients,
   replaceParts,
+  resetFailed,
   selectLedgerZones,
   selectRangeEnds,
+  updateFreezing,
 } from './ledger.sql.ts'
-import { localStart } from './schedule.ts'
+import { forLedger } from './ledger-slices.ts'
+import { localStart, sameTimeKey } from './schedule.ts'
 import { isTesting } from './variants.ts'
 
-/** Freezing a million recipients takes less than half a minute. */
-const freezeTimeoutMs = 600_000
 /** Several processes can share a broadcast of this size. */
 const partsFrom = 1_000
 const partsMax = 4
+/** Values of the attribute that are considered in one slice. */
 const zonesMax = 1_000
-const firstId = '00000000-0000-0000-0000-000000000000' as ContactId
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as ContactId
 
 export type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
 
 export type PrepareParts = {
   db: Db
+  work: BoundedWork
+  isStopping: () => boolean
   /** Informs the owners that the broadcast was not sent. */
   onExpired: Report
 }
 
+/** Thrown to roll back a slice if the broadcast was cancelled or another worker continues. */
+class Superseded extends Error {}
+
 /**
- * Freezes the recipients of a broadcast, divides them into parts and enqueues a job for each, in one transaction. Does
- * nothing if the broadcast was cancelled or has started before.
+ * Freezes the recipients of a broadcast, divides them into parts and enqueues a job for each. The recipients are frozen in slices
+ * that are committed one by one; no lock is held while one is selected, so that the broadcast can be cancelled at any time.
  */
 export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: BroadcastId): Promise<void> {
-  const { organizationId } = claim
-  await parts.db.begin(
-    async (tx) => {
-      const broadcast = await lockBroadcast(tx, organizationId, id)
-      await settleJobs(tx, [{ claim, retryInMs: null }])
-      if (broadcast?.status !== 'scheduled' && broadcast?.status !== 'preparing') return
-      const lateMs = +broadcast.now - +(broadcast.startsAt ?? broadcast.now)
-      if (lateMs > broadcast.missedAfterSeconds * 1000)
-        return expire(parts, tx, broadcast, 'missed', 'It could not start in time, so it was not sent.')
-      try {
-        if (broadcast.recipients === null) await freeze(tx, broadcast)
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        return expire(parts, tx, broadcast, 'not_ready', error.message)
-      }
-      await createParts(tx, (await lockBroadcast(tx, organizationId, id))!, isTesting(broadcast) ? 'sample' : 'all')
-      await markSending(tx, broadcast)
-      await announceBroadcast(tx, broadcast, 'broadcastStarted')
-    },
-    { statementTimeoutMs: freezeTimeoutMs },
-  )
+  const { db } = parts
+  const key = { organizationId: claim.organizationId, id }
+  const end = (retryInMs: number | null) => endJobs(db, [{ claim, retryInMs }])
+  const broadcast = await findBroadcast(db, key.organizationId, id)
+  if (broadcast?.status !== 'scheduled' && broadcast?.status !== 'preparing') {
+    const isDiscarded = !broadcast || broadcast.freezing ? await discard(parts, key) : true
+    return end(isDiscarded ? null : 0)
+  }
+  const lateMs = +broadcast.now - +(broadcast.startsAt ?? broadcast.now)
+  if (lateMs > broadcast.missedAfterSeconds * 1000)
+    return expire(parts, claim, key, 'missed', 'It could not start in time, so it was not sent.')
+  try {
+    const isComplete = await (broadcast.recipients === null
+      ? freeze(parts, broadcast)
+      : resetAllFailed(parts, broadcast))
+    if (!isComplete) return end(0)
+    await startSending(parts, claim, broadcast)
+  } catch (error) {
+    if (error instanceof Superseded) return end(0)
+    if (error instanceof TooExpensive) return expire(parts, claim, key, 'too_expensive', tooExpensive)
+    if (!(error instanceof Refusal) || error.type === 'unavailable') throw error
+    return expire(parts, claim, key, 'not_ready', error.message)
+  }
 }
 
-async function expire(parts: PrepareParts, tx: Tx, broadcast: Broadcast, reason: string, detail: string) {
-  await updateStatus(tx, broadcast, { status: 'expired', reason, detail })
-  await parts.onExpired(tx, { ...broadcast, reason, detail })
-  await announceBroadcast(tx, broadcast, 'broadcastFinished')
+const tooExpensive =
+  'Selecting its audience takes too long, so it was not sent. Use segments with fewer or simpler conditions.'
+
+type Key = Pick<Broadcast, 'organizationId' | 'id'>
+
+/** Ends a broadcast that was not sent. The step runs again, to delete what was frozen. */
+export async function expire(
+  parts: PrepareParts,
+  claim: Claim,
+  key: Key,
+  reason: string,
+  detail: string,
+): Promise<void> {
+  await parts.db.begin(async (tx) => {
+    const current = await lockBroadcast(tx, key.organizationId, key.id)
+    await settleJobs(tx, [{ claim, retryInMs: current?.freezing ? 0 : null }])
+    if (current?.status !== 'scheduled' && current?.status !== 'preparing') return
+    await updateStatus(tx, key, { status: 'expired', reason, detail })
+    await parts.onExpired(tx, { ...current, reason, detail })
+    await announceBroadcast(tx, key, 'broadcastFinished')
+  })
 }
 
-async function freeze(tx: Tx, broadcast: Broadcast): Promise<void> {
-  const { flow, of } = await readyToSend(tx, broadcast)
-  const recipients = await insertRecipients(tx, broadcast.id, of, await zoneRule(tx, broadcast, of), splitOf(broadcast))
-  const excluded = (await countContacts(tx, of)) - recipients
-  await markFrozen(tx, broadcast, { recipients, excluded: Math.max(0, excluded) })
-  await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId: broadcast.flowVersionId ?? flow.versionId })
+/**
+ * Deletes the ledger of a broadcast that was cancelled, expired or deleted before it was complete. Returns false if the
+ * process is stopping.
+ */
+async function discard(parts: PrepareParts, key: Key): Promise<boolean> {
+  const isDeleted = await forLedger(parts, key, (tx, range) => deleteRecipients(tx, key, range))
+  if (isDeleted) await parts.db.begin((tx) => endFreezing(tx, key))
+  return isDeleted
 }
 
-async function zoneRule(tx: Tx, { schedule }: Broadcast, of: AudienceOf): Promise<ZoneRule | undefined> {
-  if (!schedule.per_recipient) return undefined
+/** Returns false if the process is stopping. */
+async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolean> {
+  const ready = await readyToSend(parts.db, broadcast)
+  let freezing = broadcast.freezing ?? { to: firstContactId, contacts: 0, recipients: 0, zones: {} }
+  if (freezing.to === lastContactId) return true
+  const run = (after: ContactId, size: number) =>
+    parts.work(broadcast.organizationId, async (tx) => {
+      const end = await findSliceEnd(tx, ready.of, after, size)
+      freezing = await freezeSlice(tx, broadcast, ready, sliceAfter(after, end), freezing)
+      return end
+    })
+  return (await runSlices({ from: freezing.to, run, isOver: parts.isStopping })) === undefined
+}
+
+/** Writes the recipients of a range. The broadcast is locked only at the end. */
+async function freezeSlice(
+  tx: Tx,
+  broadcast: Broadcast,
+  { of }: ReadyBroadcast,
+  range: IdRange,
+  before: Freezing,
+): Promise<Freezing> {
+  const { zones, rule } = await zoneRule(tx, broadcast, range, before.zones)
+  const options = { zones: rule, split: splitOf(broadcast), before: before.recipients }
+  const recipients = await insertRecipients(tx, broadcast.id, of, range, options)
+  const contacts = Math.max(recipients, await countContacts(tx, of, range))
+  const current = await lockBroadcast(tx, broadcast.organizationId, broadcast.id)
+  const isOpen = current?.status === 'scheduled' || current?.status === 'preparing'
+  if (!isOpen || (current.freezing?.to ?? firstContactId) !== before.to) throw new Superseded('Cancelled')
+  const after = {
+    to: range.to,
+    contacts: before.contacts + contacts,
+    recipients: before.recipients + recipients,
+    zones,
+  }
+  await updateFreezing(tx, broadcast, after)
+  return after
+}
+
+/** Zones in which the planned time comes at the same time form one part. */
+async function zoneRule(
+  tx: Tx,
+  { organizationId, schedule }: Broadcast,
+  range: IdRange,
+  known: Freezing['zones'],
+): Promise<{ zones: Freezing['zones']; rule: ZoneRule | undefined }> {
+  if (!schedule.per_recipient) return { zones: known, rule: undefined }
   const attribute = schedule.time_zone_attribute
-  const found = await selectZones(tx, of, attribute, zonesMax)
-  return { attribute, zones: found.filter(isTimeZone), fallback: schedule.time_zone }
+  const zones = { ...known }
+  const groupOf = (zone: string) => (zones[sameTimeKey(schedule.at!, zone)] ??= zone)
+  const found = await selectZones(tx, organizationId, attribute, range, zonesMax)
+  const fallback = groupOf(schedule.time_zone)
+  const grouped = new Map(found.filter(isTimeZone).map((zone) => [zone, groupOf(zone)]))
+  return { zones, rule: { attribute, zones: grouped, fallback } }
+}
+
+/** Failed recipients become pending. Returns false if the process is stopping. */
+const resetAllFailed = (parts: PrepareParts, broadcast: Broadcast): Promise<boolean> =>
+  forLedger(parts, broadcast, (tx, range) => resetFailed(tx, broadcast, range))
+
+/** Creates the parts in one transaction. */
+async function startSending(parts: PrepareParts, claim: Claim, { organizationId, id }: Broadcast): Promise<void> {
+  await parts.work(organizationId, async (tx) => {
+    const broadcast = await lockBroadcast(tx, organizationId, id)
+    if (broadcast?.status !== 'preparing') throw new Superseded('Cancelled')
+    const { flow } = await readyToSend(tx, broadcast)
+    if (broadcast.freezing) await markFrozen(tx, broadcast, broadcast.freezing)
+    const flowVersionId = broadcast.flowVersionId ?? flow.versionId
+    await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId })
+    const current = (await lockBroadcast(tx, organizationId, id))!
+    await createParts(tx, current, isTesting(current) ? 'sample' : 'all')
+    await markSending(tx, current)
+    await announceBroadcast(tx, current, 'broadcastStarted')
+    const settled = await settleJobs(tx, [{ claim, retryInMs: null }])
+    if (settled.size === 0) throw new Superseded('Another worker continues')
+  })
 }
 
 /** Each variant ends where the shares of those up to it add up to. */
@@ -126,11 +229,11 @@ export async function createParts(tx: Tx, broadcast: Broadcast, recipients: Part
 async function rangeParts(tx: Tx, broadcast: Broadcast): Promise<NewPart[]> {
   const recipients = broadcast.recipients ?? 0
   const ends = await selectRangeEnds(tx, broadcast, recipients, recipients < partsFrom ? 1 : partsMax)
-  const bounds = [firstId, ...ends, lastId]
+  const bounds = [firstContactId, ...ends, lastContactId]
   return bounds.slice(1).map((toContact, part) => ({ part, zone: null, afterContact: bounds[part]!, toContact }))
 }
 
 async function zoneParts(tx: Tx, broadcast: Broadcast): Promise<NewPart[]> {
   const zones = await selectLedgerZones(tx, broadcast)
-  return zones.map((zone, part) => ({ part, zone, afterContact: firstId, toContact: lastId }))
+  return zones.map((zone, part) => ({ part, zone, afterContact: firstContactId, toContact: lastContactId }))
 }

@@ -96,3 +96,12 @@ export function localStart(at: string, zone: string, notBefore?: Date): Date {
   }
   return new Date(instantOf(zone, wall))
 }
+
+/** How long after the start clocks are compared. Zones that change to summer time on different days are told apart. */
+const comparedDays = [0, 10, 30]
+
+/** The same for zones in which the local time comes at the same moment, also on later days. */
+export function sameTimeKey(at: string, zone: string): string {
+  const wall = parseWallClock(at)!
+  return comparedDays.map((days) => instantOf(zone, (wall + days * dayMs) as WallClock)).join(' ')
+}

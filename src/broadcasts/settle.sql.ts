@@ -132,7 +132,7 @@ type Settled = { organizationId: OrganizationId; broadcastId: BroadcastId; statu
  * Moves recipients from one count of their broadcast to another. The counts are shared by all writers of a broadcast, so
  * this is the last statement of a transaction.
  */
-function addToCounts(tx: Tx, from: RecipientStatus, settled: readonly Settled[]): void {
+export function addToCounts(tx: Tx, from: RecipientStatus, settled: readonly Settled[]): void {
   const rows = groupBy(settled, ({ broadcastId }) => broadcastId).flatMap(([broadcastId, own]) => {
     const { organizationId } = own[0]!
     const byStatus = groupBy(own, ({ status }) => status).map(([status, { length }]) => ({ status, by: length }))

@@ -1,33 +1,38 @@
-/** Limits how many emails of broadcasts this process has in flight. Those that wait are served in order. */
+import type { OrganizationId } from '../values/ids.ts'
+
+/** Limits how many emails of broadcasts this process has in flight. Free slots go to the waiting organizations in turn. */
 export class Slots {
   #free: number
-  readonly #waiting: (() => void)[] = []
-  #first = 0
+  /** One entry per waiting part, by organization. The organization that has waited longest comes first. */
+  readonly #waiting = new Map<OrganizationId, (() => void)[]>()
 
   constructor(count: number) {
     this.#free = count
   }
 
-  take(): Promise<void> | undefined {
+  take(organizationId: OrganizationId): Promise<void> | undefined {
     if (this.#free > 0) {
       this.#free--
       return undefined
     }
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(organizationId)
+      if (waiting) waiting.push(resolve)
+      else this.#waiting.set(organizationId, [resolve])
+    })
   }
 
   free(): void {
-    const next = this.#waiting[this.#first]
-    if (!next) {
+    const [first] = this.#waiting
+    if (!first) {
       this.#free++
       return
     }
-    this.#first++
-    // Removing the first element each time would move all others.
-    if (this.#first === this.#waiting.length || this.#first > 1_000) {
-      this.#waiting.splice(0, this.#first)
-      this.#first = 0
-    }
+    const [organizationId, waiting] = first
+    const next = waiting.shift()!
+    // Moves to the end of the queue.
+    this.#waiting.delete(organizationId)
+    if (waiting.length > 0) this.#waiting.set(organizationId, waiting)
     next()
   }
 }

@@ -187,7 +187,7 @@ export class Turn {
     chunk.left = recipients.length
     this.#waiting.add(recipients)
     for (const recipient of recipients) {
-      const turn = slots.take() ?? (pacer.isDue ? pacer.turn() : undefined)
+      const turn = slots.take(this.#input.broadcast.organizationId) ?? (pacer.isDue ? pacer.turn() : undefined)
       if (turn) await turn
       if (this.#isHalted()) return slots.free()
       this.#outstanding++

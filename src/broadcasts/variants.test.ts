@@ -27,10 +27,10 @@ async function endWait(app: TestApp, overSince = 0): Promise<void> {
   await until('the wait', async () => {
     const rows = await app.db.statement`
       update jobs set due_at = now() - ${overSince} * interval '1 second'
-      where kind = 'broadcast.run' and due_at > now() + interval '1 minute' returning 1`
+      where kind like 'broadcast.%' and due_at > now() + interval '1 minute' returning 1`
     return rows.length > 0
   })
-  await app.db.statement`update lanes set next_due_at = now() where kind = 'broadcast.run'`
+  await app.db.statement`update lanes set next_due_at = now() where kind like 'broadcast.%'`
 }
 
 const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null }> }) =>

@@ -1,37 +1,46 @@
+import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
+import { runSlices, TooExpensive } from '../db/slices.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
+import { firstContactId, lastContactId } from '../segments/id-range.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
   type BulkAction,
-  findUnfinishedActions,
+  deleteSelected,
+  findBulkActions,
+  findContactSliceEnd,
   finishBulkAction,
   insertSelectedContacts,
   lockBulkAction,
   recordProcessed,
   selectNextContacts,
   setTotal,
+  updateSelectedTo,
 } from './bulk-actions.sql.ts'
 import { addManyToGroup, removeManyFromGroup, suppressContacts, unsubscribeContacts } from './bulk-changes.ts'
 import type { Actor } from './history.ts'
-import { inTransaction } from './transaction.ts'
+import { triesMax } from './transaction.ts'
 
 export const bulkActionKind = 'contacts.bulk'
 
 /** After this time, an action yields to others and continues in its next turn. */
 const turnMs = 3_000
-const inFlightMax = 2
+/** Actions in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
+const inFlightMax = 16
+const perOrganizationMax = 1
 /** Rare, because every new job is announced by a hint. */
 const claimEveryMs = 1_000
 const batchMax = 500
 /** Erasing a contact takes about ten statements. */
 const eraseBatchMax = 20
-/** For the statement that selects the contacts. */
-const selectTimeoutMs = 5 * 60 * 1_000
+const deletedAtOnceMax = 10_000
 
 export type BulkActionParts = {
   db: Db
+  work: BoundedWork
   /** Erases the personal data of a contact. Returns false if it does not exist. */
   erase: (tx: Tx, organizationId: OrganizationId, id: ContactId) => Promise<boolean>
 }
@@ -41,63 +50,109 @@ export function bulkActionWorker(parts: BulkActionParts): WorkerSpec<BulkAction>
   return {
     kind: bulkActionKind,
     inFlightMax,
+    perOrganizationMax,
     laneWidthMax: 1,
     claimEveryMs,
-    load: (claims: Claim[]) => findUnfinishedActions(parts.db, claims),
+    load: (claims: Claim[]) => findBulkActions(parts.db, claims),
     handle: async (claim, record) => {
       const isFinished = await runBulkAction(parts, record, Date.now() + turnMs)
       if (!isFinished) await endJobs(parts.db, [{ claim, retryInMs: 0 }])
       return { peer: 'responsive' }
     },
-  }
-}
-
-/** Runs batches until the time is up. A batch and its progress are committed together. Returns true at the end. */
-async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: number): Promise<boolean> {
-  if (record.total === null) await select(parts.db, record)
-  for (;;) {
-    const outcome = await runBatch(parts, record).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error
-      return finish(parts.db, record, error.message)
-    })
-    if (outcome === 'finished') return true
-    if (Date.now() >= until) return false
-  }
-}
-
-/** Determines the contacts once, so that the action does not depend on what it changes itself. */
-async function select(db: Db, { organizationId, id }: BulkAction): Promise<void> {
-  await db.begin(
-    async (tx) => {
-      const record = await lockBulkAction(tx, organizationId, id)
-      if (record?.total !== null) return
-      await insertSelectedContacts(tx, record)
-      await setTotal(tx, organizationId, id)
+    giveUp: async (claim, record) => {
+      await fail(parts, record, 'An internal error occurred. See the server log for details.')
+      await endJobs(parts.db, [{ claim, retryInMs: 0 }])
     },
-    { statementTimeoutMs: selectTimeoutMs },
-  )
+  }
 }
 
-async function runBatch(parts: BulkActionParts, { organizationId, id }: BulkAction): Promise<'more' | 'finished'> {
-  return inTransaction(parts.db, async (tx) => {
-    const record = await lockBulkAction(tx, organizationId, id)
-    if (!record) return 'finished'
-    const limit = record.action === 'erase' ? eraseBatchMax : batchMax
+/** Runs slices until the time is up. Returns true when nothing is left to do. */
+async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: number): Promise<boolean> {
+  const isOver = () => Date.now() >= until
+  try {
+    if (record.finishedAt) return await cleanUp(parts, record, isOver)
+    if (record.total === null && !(await select(parts, record, isOver))) return false
+    do if (!(await runBatch(parts, record))) return false
+    while (!isOver())
+  } catch (error) {
+    const reason = error instanceof TooExpensive ? tooExpensive : error instanceof Refusal && error.message
+    if (!reason) throw error
+    await fail(parts, record, reason)
+  }
+  return false
+}
+
+const tooExpensive = 'Selecting the contacts takes too long. Use a filter with fewer or simpler conditions.'
+
+/**
+ * Determines the contacts once, so that the action does not depend on what it changes. Returns false if the time was up or the
+ * action was cancelled. No lock is held while contacts are selected.
+ */
+async function select({ work }: BulkActionParts, record: BulkAction, isOver: () => boolean): Promise<boolean> {
+  const { organizationId, id, selection } = record
+  const run = (after: ContactId, size: number) =>
+    work(organizationId, async (tx) => {
+      const end = 'contactIds' in selection ? undefined : await findContactSliceEnd(tx, organizationId, after, size)
+      const range = { after, to: end ?? lastContactId }
+      await insertSelectedContacts(tx, record, range)
+      if (!(await updateSelectedTo(tx, record, range))) throw new Cancelled()
+      return end
+    })
+  const from = record.selectedTo ?? firstContactId
+  try {
+    const isSelected = from === lastContactId || (await runSlices({ from, run, isOver })) === undefined
+    if (isSelected) await work(organizationId, (tx) => setTotal(tx, organizationId, id))
+    return isSelected
+  } catch (error) {
+    if (error instanceof Cancelled) return false
+    throw error
+  }
+}
+
+/** Thrown to roll back a slice. */
+class Cancelled extends Error {}
+
+/**
+ * Processes some contacts and records it in the same transaction. The action is locked at the end, so that it can be cancelled
+ * at any time. Returns false if it has finished.
+ */
+async function runBatch(parts: BulkActionParts, record: BulkAction): Promise<boolean> {
+  const { organizationId, id } = record
+  const limit = record.action === 'erase' ? eraseBatchMax : batchMax
+  const batch = async (tx: Tx) => {
     const ids = await selectNextContacts(tx, organizationId, id, limit)
-    if (ids.length > 0) await recordProcessed(tx, organizationId, id, ids, await change(parts, tx, record, ids))
-    if (ids.length === limit) return 'more'
+    const changed = ids.length > 0 ? await change(parts, tx, record, ids) : 0
+    if (!(await lockBulkAction(tx, organizationId, id))) throw new Cancelled()
+    await recordProcessed(tx, organizationId, id, ids, changed)
+    if (ids.length === limit) return true
     await finishBulkAction(tx, organizationId, id, 'done', null)
-    await dropLane(tx, organizationId, bulkActionKind, id)
-    return 'finished'
+    return false
+  }
+  return retrying(triesMax, () => parts.work(organizationId, batch)).catch((error: unknown) => {
+    if (error instanceof Cancelled) return false
+    throw error
   })
 }
 
-async function finish(db: Db, { organizationId, id }: BulkAction, reason: string): Promise<'finished'> {
-  await db.begin(async (tx) => {
-    await finishBulkAction(tx, organizationId, id, 'failed', reason)
-    await dropLane(tx, organizationId, bulkActionKind, id)
-  })
-  return 'finished'
+async function fail({ db }: BulkActionParts, { organizationId, id }: BulkAction, reason: string): Promise<void> {
+  await db.begin((tx) => finishBulkAction(tx, organizationId, id, 'failed', reason))
+}
+
+/** Deletes what a finished action leaves behind, and its job. Returns false if the time was up. */
+async function cleanUp(
+  { work }: BulkActionParts,
+  { organizationId, id }: BulkAction,
+  isOver: () => boolean,
+): Promise<boolean> {
+  do {
+    const isEmpty = await work(organizationId, async (tx) => {
+      if ((await deleteSelected(tx, organizationId, id, deletedAtOnceMax)) === deletedAtOnceMax) return false
+      await dropLane(tx, organizationId, bulkActionKind, id)
+      return true
+    })
+    if (isEmpty) return true
+  } while (!isOver())
+  return false
 }
 
 /** Returns how many contacts were changed. */

@@ -1,6 +1,7 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
+import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
 import type { Actor } from './history.ts'
@@ -21,6 +22,8 @@ export type BulkAction = {
   status: BulkActionStatus
   reason: string | null
   total: number | null
+  /** How far the contacts are selected. */
+  selectedTo: ContactId | null
   processed: number
   changed: number
   actorType: Actor['type']
@@ -71,8 +74,8 @@ export async function pruneBulkActions(db: Writer, organizationId: OrganizationI
     where organization_id = ${organizationId} and finished_at < now() - ${daysMax} * interval '1 day'`
 }
 
-/** Returns the actions in the order of the keys; undefined for those that are deleted or finished. */
-export async function findUnfinishedActions(
+/** Returns the actions in the order of the keys; undefined for those that are deleted. */
+export async function findBulkActions(
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
 ): Promise<(BulkAction | undefined)[]> {
@@ -81,7 +84,7 @@ export async function findUnfinishedActions(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
     join bulk_actions using (organization_id, id)
-    where finished_at is null ${onShardsOf(db, keys, sql`bulk_actions.organization_id`)}`
+    where true ${onShardsOf(db, keys, sql`bulk_actions.organization_id`)}`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }
 
@@ -98,19 +101,49 @@ export async function lockBulkAction(
   return row
 }
 
-/** Stores which contacts an action applies to. Contacts that do not exist are left out. */
+/** Returns the last of the next `size` contacts of an organization, or undefined if no more than that are left. */
+export async function findContactSliceEnd(
+  db: Reader,
+  organizationId: OrganizationId,
+  after: ContactId,
+  size: number,
+): Promise<ContactId | undefined> {
+  const [row] = await db<{ id: ContactId }>`
+    select id from contacts where organization_id = ${organizationId} and id > ${after}
+    order by id
+    offset ${size - 1} limit 1`
+  return row?.id
+}
+
+/** Stores which contacts of a range an action applies to. Contacts that do not exist are left out. */
 export async function insertSelectedContacts(
   tx: Tx,
   { organizationId, id, selection }: Pick<BulkAction, 'organizationId' | 'id' | 'selection'>,
+  range: IdRange,
 ): Promise<void> {
+  const among = inRange(range)
   const condition =
     'contactIds' in selection
       ? sql`contacts.id = any (${selection.contactIds}::uuid[])`
-      : and(contactConditions(organizationId, selection.filter))
+      : and(contactConditions(organizationId, selection.filter, { among }))
   await tx`
     insert into bulk_action_contacts (organization_id, bulk_action_id, contact_id)
     select contacts.organization_id, ${id}, contacts.id from contacts
-    where contacts.organization_id = ${organizationId} and ${condition}`
+    where contacts.organization_id = ${organizationId} and ${among(sql`contacts.id`)} and ${condition}`
+}
+
+/** Records how far the contacts are selected. Returns false if the action has finished or another worker continues. */
+export async function updateSelectedTo(
+  tx: Tx,
+  { organizationId, id }: Pick<BulkAction, 'organizationId' | 'id'>,
+  { after, to }: IdRange,
+): Promise<boolean> {
+  const rows = await tx`
+    update bulk_actions set status = 'running', selected_to = ${to}
+    where organization_id = ${organizationId} and id = ${id} and finished_at is null
+      and coalesce(selected_to, ${firstContactId}) = ${after}
+    returning id`
+  return rows.length > 0
 }
 
 export async function setTotal(tx: Tx, organizationId: OrganizationId, id: BulkActionId): Promise<void> {
@@ -162,7 +195,19 @@ export async function finishBulkAction(
     update bulk_actions set status = ${status}, reason = ${reason}, finished_at = now()
     where organization_id = ${organizationId} and id = ${id} and finished_at is null
     returning id`
-  if (rows.length === 0) return false
-  await tx`delete from bulk_action_contacts where organization_id = ${organizationId} and bulk_action_id = ${id}`
-  return true
+  return rows.length > 0
+}
+
+/** Deletes contacts that a finished action has not processed. Returns how many. */
+export async function deleteSelected(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+  limit: number,
+): Promise<number> {
+  const ids = await selectNextContacts(tx, organizationId, id, limit)
+  await tx`
+    delete from bulk_action_contacts
+    where organization_id = ${organizationId} and bulk_action_id = ${id} and contact_id = any (${ids}::uuid[])`
+  return ids.length
 }

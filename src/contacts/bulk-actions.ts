@@ -1,6 +1,6 @@
 import type { Db, Reader } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
-import { dropLane, enqueue } from '../queue/queue.ts'
+import { enqueue } from '../queue/queue.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { type BulkActionId, newId, type OrganizationId } from '../values/ids.ts'
 import { bulkActionKind } from './bulk-action.job.ts'
@@ -55,10 +55,7 @@ export async function getBulkAction(db: Reader, organizationId: OrganizationId, 
  * `Refusal` if it has finished otherwise.
  */
 export async function cancelBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
-  await db.begin(async (tx) => {
-    if (await finishBulkAction(tx, organizationId, id, 'cancelled', null))
-      await dropLane(tx, organizationId, bulkActionKind, id)
-  })
+  await db.begin((tx) => finishBulkAction(tx, organizationId, id, 'cancelled', null))
   const record = await getBulkAction(db, organizationId, id)
   if (record.status !== 'cancelled') throw new Refusal('conflict', 'This action has already finished.')
   return record

@@ -28,7 +28,7 @@ export const ImportOut = Type.Object({
   undo: Nullable(
     Type.Object(
       {
-        status: oneOf('queued', 'running', 'done'),
+        status: oneOf('queued', 'running', 'done', 'failed'),
         removed: Type.Integer({ description: 'Created contacts that were removed.' }),
         restored: Type.Integer({ description: 'Changed contacts whose previous values were restored.' }),
         kept: Type.Integer({

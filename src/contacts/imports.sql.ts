@@ -56,7 +56,7 @@ export type Import = {
 
 /** The state of an undo, and everything needed to resume it after a crash. */
 export type Undo = {
-  status: 'queued' | 'running' | 'done'
+  status: 'queued' | 'running' | 'done' | 'failed'
   /** Counts the transactions, so that a worker that was suspended does not repeat one. */
   step: number
   phase: 'created' | 'changed' | 'joined'

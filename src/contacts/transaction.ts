@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 
-const triesMax = 5
+export const triesMax = 5
 
 /**
  * Runs a transaction and retries it after a deadlock or serialization failure: a transaction that edits a contact and

@@ -1,4 +1,6 @@
+import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
@@ -7,12 +9,13 @@ import { insertHistoryRows } from './bulk-changes.sql.ts'
 import { type Actor, sourceOf } from './history.ts'
 import { type ContactBefore, deleteImportChanges, type ImportChange, selectLastChanges } from './import-changes.sql.ts'
 import type { Import, Undo } from './imports.sql.ts'
-import { inTransaction } from './transaction.ts'
+import { triesMax } from './transaction.ts'
 import {
   type ContactNow,
   deleteCreated,
   deleteImported,
   deleteJoined,
+  failUndo,
   findUndoing,
   lockChanged,
   lockCreated,
@@ -27,12 +30,15 @@ import { undoKind } from './undo.ts'
 const batchMax = 1_000
 /** After this time, an undo yields to others and continues in its next turn. */
 const turnMs = 3_000
-const inFlightMax = 2
+/** Undos in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
+const inFlightMax = 16
+const perOrganizationMax = 1
 /** Rare, because every new job is announced by a hint. */
 const claimEveryMs = 1_000
 
 export type UndoParts = {
   db: Db
+  work: BoundedWork
   /** Removes what the events and deliveries of deleted contacts say about them. */
   forgetContacts: (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) => Promise<void>
 }
@@ -43,6 +49,7 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
   return {
     kind: undoKind,
     inFlightMax,
+    perOrganizationMax,
     laneWidthMax: 1,
     claimEveryMs,
     load: (claims: Claim[]) => findUndoing<Import>(db, claims),
@@ -54,6 +61,11 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
       if (undo?.status !== 'done') await endJobs(db, [{ claim, retryInMs: 0 }])
       return { peer: 'responsive' }
     },
+    giveUp: (_claim, { organizationId, id }) =>
+      db.begin(async (tx) => {
+        await failUndo(tx, organizationId, id)
+        await dropLane(tx, organizationId, undoKind, id)
+      }),
   }
 }
 
@@ -63,14 +75,15 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
  */
 export async function undoStep(parts: UndoParts, record: Import, before: Undo): Promise<Undo | undefined> {
   const { organizationId, id } = record
-  return inTransaction(parts.db, async (tx) => {
+  const step = async (tx: Tx): Promise<Undo | undefined> => {
     const undo = await lockUndo(tx, organizationId, id, before.step)
     if (!undo) return undefined
     const next = await phases[undo.phase](tx, parts, record, { ...undo, status: 'running', step: undo.step + 1 })
     updateUndo(tx, organizationId, id, next)
     if (next.status === 'done') await dropLane(tx, organizationId, undoKind, id)
     return next
-  })
+  }
+  return retrying(triesMax, () => parts.work(organizationId, step))
 }
 
 type Phase = (tx: Tx, parts: UndoParts, record: Import, undo: Undo) => Promise<Undo>

@@ -19,10 +19,18 @@ export async function lockUndo(
 ): Promise<Undo | undefined> {
   const [row] = await tx<{ undo: Undo }>`
     select undo from imports
-    where organization_id = ${organizationId} and id = ${id} and undo ->> 'status' <> 'done'
+    where organization_id = ${organizationId} and id = ${id} and undo ->> 'status' in ('queued', 'running')
       and (undo ->> 'step')::int = ${step}
     for update`
   return row?.undo
+}
+
+/** Ends an undo that cannot be completed. What was undone stays undone. */
+export async function failUndo(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  const end = JSON.stringify({ status: 'failed', finishedAt: new Date().toISOString() })
+  await tx`
+    update imports set undo = undo || ${end}::jsonb
+    where organization_id = ${organizationId} and id = ${id} and undo ->> 'status' in ('queued', 'running')`
 }
 
 export function updateUndo(tx: Tx, organizationId: OrganizationId, id: ImportId, undo: Undo): void {
@@ -175,6 +183,6 @@ export async function findUndoing<Row>(
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
     join imports using (organization_id, id)
-    where undo ->> 'status' <> 'done' ${onShardsOf(db, keys, sql`imports.organization_id`)}`
+    where undo ->> 'status' in ('queued', 'running') ${onShardsOf(db, keys, sql`imports.organization_id`)}`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }

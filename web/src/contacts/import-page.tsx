@@ -140,6 +140,12 @@ function UndoNotice({ undo }: { undo: NonNullable<ContactImportDetail['undo']> }
     `${count(undo.restored)} restored`,
     ...(undo.kept > 0 ? [`${count(undo.kept)} kept because they were changed or emailed since`] : []),
   ].join(', ')
+  if (undo.status === 'failed')
+    return (
+      <Notice tone="bad" role="status" title="The undo failed">
+        It stopped because of an internal error, see the server log. So far: {counts}.
+      </Notice>
+    )
   return undo.status === 'done' ? (
     <Notice tone="good" role="status" title="Import undone">
       {counts}.
