@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { User } from '../src/accounts/accounts.sql.ts'
 import { register } from '../src/accounts/accounts.ts'
 import { databaseOf } from '../src/commands/database.ts'
-import { readConfig, readEnvironment } from '../src/config/config.ts'
+import { readSettings, readSources } from '../src/config/config.ts'
 import { createGroup } from '../src/contacts/groups.ts'
 import { membersMax } from '../src/contacts/members.task.ts'
 import { MemberAdder } from '../src/contacts/members.ts'
@@ -52,8 +52,8 @@ const anySender = createSenderPolicy({
 // Light templates do not need a task process.
 const runner = new TemplateRunner({ tasks: new TaskPool({ processes: 2 }), cpuMs: 20 })
 
-const config = readConfig(readEnvironment())
-const database = await databaseOf(config, await openLog('warn'))
+const config = readSettings(readSources())
+const database = await databaseOf(config, await openLog('warn'), { mayCreate: true })
 try {
   await migrate(database.db)
   await seed(database.db)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import './runtime/optimize-ticks.ts'
 import { parseArgs } from 'node:util'
-import type { Flags } from './commands/flags.ts'
+import { type Call, type Flags, textOf } from './commands/call.ts'
 import { version } from './config/package-root.ts'
 import { missingPrivilege } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './values/errors.ts'
@@ -12,7 +12,7 @@ type Command = {
   flags?: Record<string, string>
   /** Flags without a value. */
   switches?: Record<string, string>
-  run: (flags: Flags, files: string[]) => Promise<number | undefined>
+  run: (call: Call) => Promise<number | undefined>
 }
 
 const passwordSwitch = 'Read the password from standard input. Without it, a password is generated and printed.'
@@ -20,49 +20,54 @@ const passwordFlag = 'The password. Visible to other users of this machine: use 
 
 const passphraseSwitch = 'Read the passphrase of the backup from standard input instead of BACKUP_PASSPHRASE.'
 
+/** Flags of every command. */
+const commonFlags = {
+  'env-file': 'Read settings from this file instead of .env. The environment takes precedence.',
+}
+
 /** All commands. Each loads its code when it runs: loading the service takes ten times as long as printing this list. */
 const commands: Record<string, Command> = {
   start: {
     usage: 'start [--demo]',
     about: 'Run everything: API, web app and workers.',
     switches: { demo: 'Create an organization with sample data and print how to sign in to it.' },
-    run: async ({ demo }) => (await import('./commands/run.ts')).run(['serve', 'work'], { demo: demo === true }),
+    run: async (call) => (await import('./commands/run.ts')).run(['serve', 'work'], call),
   },
   demo: {
     usage: 'demo remove',
     about: 'Delete the organization that start --demo created, with all of its data.',
-    run: async (_flags, words) => (await import('./commands/demo.ts')).removeDemoData(words),
+    run: async (call) => (await import('./commands/demo.ts')).removeDemoData(call),
   },
   serve: {
     usage: 'serve',
     about: 'Run the API and the web app only.',
-    run: async () => (await import('./commands/run.ts')).run(['serve']),
+    run: async (call) => (await import('./commands/run.ts')).run(['serve'], call),
   },
   work: {
     usage: 'work',
     about: 'Run the workers only: sending, webhooks, imports.',
-    run: async () => (await import('./commands/run.ts')).run(['work']),
+    run: async (call) => (await import('./commands/run.ts')).run(['work'], call),
   },
   migrate: {
     usage: 'migrate',
     about: 'Run pending migrations and exit.',
-    run: async () => (await import('./commands/migrate.ts')).migrateDatabase(),
+    run: async (call) => (await import('./commands/migrate.ts')).migrateDatabase(call),
   },
   distribute: {
     usage: 'distribute [--yes]',
     about: 'Distribute the tables by organization over the nodes of a Citus cluster.',
     switches: { yes: 'Distribute the tables. Without it, only print which tables would be.' },
-    run: async (flags) => (await import('./commands/distribute.ts')).distributeTables(flags),
+    run: async (call) => (await import('./commands/distribute.ts')).distributeTables(call),
   },
   config: {
     usage: 'config',
     about: 'Print every setting with its value and meaning.',
-    run: async () => (await import('./commands/config.ts')).showConfig(),
+    run: async (call) => (await import('./commands/config.ts')).showConfig(call),
   },
   doctor: {
     usage: 'doctor',
     about: 'Check the machine and the settings, and suggest fixes.',
-    run: async () => (await import('./commands/doctor.ts')).doctor(),
+    run: async (call) => (await import('./commands/doctor.ts')).doctor(call),
   },
   openapi: {
     usage: 'openapi',
@@ -72,18 +77,18 @@ const commands: Record<string, Command> = {
   'classify-bounce': {
     usage: 'classify-bounce FILE…',
     about: 'Classify bounce and complaint emails; prints one JSON line per file.',
-    run: async (_flags, files) => (await import('./commands/classify-bounce.ts')).classifyBounceFiles(files),
+    run: async (call) => (await import('./commands/classify-bounce.ts')).classifyBounceFiles(call),
   },
   'rebuild-counters': {
     usage: 'rebuild-counters',
     about: 'Recount all events; reports and corrects differences (there should be none).',
-    run: async () => (await import('./commands/rebuild-counters.ts')).rebuildAllCounters(),
+    run: async (call) => (await import('./commands/rebuild-counters.ts')).rebuildAllCounters(call),
   },
   backup: {
     usage: 'backup FILE [--passphrase-stdin]',
     about: 'Write the database, the secret and the spool to a file while Waxwing is running.',
     switches: { 'passphrase-stdin': passphraseSwitch },
-    run: async (flags, files) => (await import('./commands/backup.ts')).backUpDatabase(flags, files),
+    run: async (call) => (await import('./commands/backup.ts')).backUpDatabase(call),
   },
   restore: {
     usage: 'restore FILE [--passphrase-stdin] [--replace]',
@@ -92,23 +97,23 @@ const commands: Record<string, Command> = {
       'passphrase-stdin': passphraseSwitch,
       replace: 'Delete what the database contains.',
     },
-    run: async (flags, files) => (await import('./commands/restore.ts')).restoreDatabase(flags, files),
+    run: async (call) => (await import('./commands/restore.ts')).restoreDatabase(call),
   },
   export: {
     usage: 'export --organization ID FILE',
     about: 'Write one organization to a file, one JSON value per line.',
     flags: { organization: 'The id of the organization (org_…).' },
-    run: async (flags, files) => (await import('./commands/export-organization.ts')).exportToFile(flags, files),
+    run: async (call) => (await import('./commands/export-organization.ts')).exportToFile(call),
   },
   import: {
     usage: 'import FILE',
     about: 'Import an exported organization. Importing it again changes nothing.',
-    run: async (flags, files) => (await import('./commands/export-organization.ts')).importFromFile(flags, files),
+    run: async (call) => (await import('./commands/export-organization.ts')).importFromFile(call),
   },
   'pause-sending': {
     usage: 'pause-sending',
     about: 'Stop all emails and webhooks. They are still accepted and queued.',
-    run: async () => (await import('./commands/pause-sending.ts')).pauseAllSending(),
+    run: async (call) => (await import('./commands/pause-sending.ts')).pauseAllSending(call),
   },
   'resume-sending': {
     usage: 'resume-sending [--discard-queued]',
@@ -116,7 +121,7 @@ const commands: Record<string, Command> = {
     switches: {
       'discard-queued': 'Mark what was due when the pause began as failed instead of sending it.',
     },
-    run: async (flags) => (await import('./commands/pause-sending.ts')).resumeAllSending(flags),
+    run: async (call) => (await import('./commands/pause-sending.ts')).resumeAllSending(call),
   },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password-stdin]',
@@ -127,7 +132,7 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: async (flags) => (await import('./commands/create-organization.ts')).createOrganization(flags),
+    run: async (call) => (await import('./commands/create-organization.ts')).createOrganization(call),
   },
   'reset-password': {
     usage: 'reset-password --email EMAIL [--password-stdin]',
@@ -137,7 +142,7 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: async (flags) => (await import('./commands/reset-password.ts')).setNewPassword(flags),
+    run: async (call) => (await import('./commands/reset-password.ts')).setNewPassword(call),
   },
 }
 
@@ -153,11 +158,14 @@ async function main(words: string[]): Promise<number | undefined> {
   }
   if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command))
   const options = Object.fromEntries([
-    ...Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'string' }] as const),
+    ...Object.keys({ ...command.flags, ...commonFlags }).map((flag) => [flag, { type: 'string' }] as const),
     ...Object.keys(command.switches ?? {}).map((flag) => [flag, { type: 'boolean' }] as const),
   ])
   const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true })
-  return command.run(values as Flags, positionals)
+  const flags = values as Flags
+  const { readSources } = await import('./config/config.ts')
+  const sources = readSources(textOf(flags, 'env-file'))
+  return command.run({ sources, flags, words: positionals })
 }
 
 function help(): string {
@@ -165,17 +173,20 @@ function help(): string {
   return [
     `Waxwing ${version}: email engagement for product teams.`,
     '',
-    'Usage: waxwing COMMAND [--help]',
+    'Usage: waxwing COMMAND [--env-file FILE] [--help]',
     '',
     ...lines,
     '',
-    'Settings come from the environment and from .env: see `waxwing config`.',
+    'Settings come from the environment, and from .env in the working directory or the file of --env-file: see',
+    '`waxwing config`. Only start, serve, work, migrate and restore create a database.',
   ].join('\n')
 }
 
 function commandHelp({ usage, about, flags, switches }: Command): string {
-  const lines = Object.entries({ ...flags, ...switches }).map(([flag, meaning]) => `  --${flag.padEnd(16)}${meaning}`)
-  return [`Usage: waxwing ${usage}`, '', about, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n')
+  const lines = Object.entries({ ...flags, ...switches, ...commonFlags }).map(
+    ([flag, meaning]) => `  --${flag.padEnd(16)}${meaning}`,
+  )
+  return [`Usage: waxwing ${usage} [--env-file FILE]`, '', about, '', ...lines].join('\n')
 }
 
 function print(text: string): number {

@@ -1,10 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { checkSettings } from '../src/commands/check-settings.ts'
 import { type Environment, readConfig, settings } from '../src/config/config.ts'
+import { parseEnvFile } from '../src/config/env-file.ts'
+import { newFolder, watch } from './support/command.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 
@@ -99,18 +103,50 @@ test('the compose file publishes ports on this machine only, and names the versi
 test('the systemd unit starts the service as its own user, with one writable directory', () => {
   const unit = readFileSync('deploy/systemd/waxwing.service', 'utf8')
   const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
-  const environment = Object.fromEntries(valuesOf('Environment').map((pair) => pair.split('=') as [string, string]))
-  const { NODE_ENV, ...rest } = environment
-  expect(NODE_ENV).toBe('production')
-  checkEnvironment(rest)
-  expect(rest.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`)
-  expect(valuesOf('ExecStart')).toEqual([`/usr/bin/node ${manifest.config.node_flags} dist/bin/cli.js start`])
-  expect(manifest.bin.waxwing).toBe('dist/bin/cli.js')
+  // A setting here would take precedence over the file, and commands would not see it.
+  expect(valuesOf('Environment')).toEqual(['NODE_ENV=production'])
+  const settings = parseEnvFile(readFileSync('deploy/systemd/waxwing.env', 'utf8').replaceAll(/^# (?=[A-Z_]+=)/gm, ''))
+  checkEnvironment(settings)
+  expect(settings.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`)
+  const program = `/opt/waxwing/node_modules/${manifest.name}/${manifest.bin.waxwing}`
+  expect(valuesOf('ExecStart')).toEqual([
+    `/usr/bin/node ${manifest.config.node_flags} -- ${program} start --env-file /etc/waxwing/waxwing.env`,
+  ])
+  const command = readFileSync('deploy/systemd/waxwing', 'utf8')
+  expect(command).toContain(`\nsettings=/etc/waxwing/waxwing.env\nprogram=${program}\n`)
   expect(valuesOf('User')).toEqual(['waxwing'])
   for (const line of ['ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'PrivateTmp=yes'])
     expect(unit.split('\n')).toContain(line)
   // Its JIT compiler writes machine code.
   expect(valuesOf('MemoryDenyWriteExecute')).toEqual([])
+})
+
+test('the command for the systemd service runs with its settings alone, and as its user', async () => {
+  using folder = newFolder()
+  const settings = join(folder.path, 'waxwing.env')
+  writeFileSync(settings, `DATA_DIR=${folder.path}/state\nMAIL_FROM="Acme" <hello@acme.example>\n`, { mode: 0o600 })
+  const run = async (user: string, ...words: string[]) => {
+    const script = readFileSync('deploy/systemd/waxwing', 'utf8')
+      .replace(/^user=.*/m, `user=${user}`)
+      .replace(/^settings=.*/m, `settings=${settings}`)
+      .replace(/^program=.*/m, `program=${join(import.meta.dirname, '../dist/bin/cli.js')}`)
+      .replace(/PATH=\S+/, `PATH=${dirname(process.execPath)}:/usr/bin:/bin`)
+    const env = { PATH: process.env.PATH, MAIL_FROM: 'other@example.com', DATA_DIR: '/elsewhere' }
+    await using command = watch(spawn('sh', ['-c', script, 'waxwing', ...words], { cwd: folder.path, env }))
+    return await command.ended
+  }
+  const me = userInfo()
+  const config = await run(me.username, 'config')
+  expect(config.stdout).toMatch(new RegExp(`^MAIL_FROM +"Acme" <hello@acme.example> +${settings} `, 'm'))
+  expect(await run(me.username, 'pause-sending')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`There is no database in ${folder.path}/state (DATA_DIR).`),
+  })
+  expect(await run(me.username)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: waxwing COMMAND') })
+  // Only root becomes another user, who cannot read the settings of this one.
+  const other = me.uid === 0 ? 'nobody' : 'waxwing'
+  const error = me.uid === 0 ? 'waxwing.env cannot be read (EACCES)' : 'Run this as root or as the user waxwing'
+  expect(await run(other, 'doctor')).toMatchObject({ code: 1, stderr: expect.stringContaining(error) })
 })
 
 const chartFolder = 'deploy/helm/waxwing'

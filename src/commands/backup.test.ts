@@ -18,14 +18,17 @@ test('the embedded database is backed up beside the service and restored into an
   using old = newFolder()
   using fresh = newFolder()
   const file = join(old.path, 'backup')
-  const created = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], old.path)
-  const { token } = JSON.parse(created.stdout)
+  const databaseIn = (folder: { path: string }) => `embedded PostgreSQL in ${folder.path}/postgres/cluster`
+  let token: string
   {
     const settings = { DATA_DIR: old.path, PORT: String(await freePort()), LOG_LEVEL: 'error' }
     const startedAt = Date.now()
     await using service = startCommand(['start'], settings, { cwd: old.path })
     await service.says('is ready.')
+    const created = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], old.path)
+    token = JSON.parse(created.stdout).token
     const made = await run(['backup', file], old.path)
+    expect(JSON.parse(made.stdout)).toMatchObject({ database: databaseIn(old) })
     expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('is not encrypted') })
     const metrics = await (await fetch(`http://127.0.0.1:${settings.PORT}/metrics`)).text()
     const [, seconds] = /^waxwing_last_backup_timestamp_seconds (.+)$/m.exec(metrics)!
@@ -43,7 +46,9 @@ test('the embedded database is backed up beside the service and restored into an
     code: 1,
     stderr: expect.stringContaining('Use --replace'),
   })
-  expect(await run(['restore', file], fresh.path)).toMatchObject({ code: 0 })
+  const restored = await run(['restore', file], fresh.path)
+  expect(restored).toMatchObject({ code: 0 })
+  expect(JSON.parse(restored.stdout)).toMatchObject({ database: databaseIn(fresh) })
 
   const port = await freePort()
   const settings = { DATA_DIR: fresh.path, PORT: String(port), LOG_LEVEL: 'error' }
@@ -53,8 +58,9 @@ test('the embedded database is backed up beside the service and restored into an
   // The session was signed with the secret of the backup.
   const me = await fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({ data: { organization: { name: 'Acme' } } })
-  expect(await run(['resume-sending'], fresh.path)).toMatchObject({ code: 0, stdout: 'Sending is resumed.\n' })
-  expect(await run(['resume-sending'], fresh.path)).toMatchObject({ code: 0, stdout: 'Sending is not paused.\n' })
+  const resume = async () => (await run(['resume-sending'], fresh.path)).stdout
+  expect(await resume()).toBe(`Sending is resumed.\nDatabase: ${databaseIn(fresh)}\n`)
+  expect(await resume()).toBe(`Sending is not paused.\nDatabase: ${databaseIn(fresh)}\n`)
 })
 
 test('a file name is required, and a passphrase has at least 12 characters', { timeout }, async () => {

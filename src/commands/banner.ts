@@ -1,23 +1,25 @@
 import { hasUsers } from '../accounts/accounts.ts'
 import type { Role } from '../app.ts'
-import { type Config, readUnknownSettings } from '../config/config.ts'
+import { type Config, findUnknownSettings, type SettingSources } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
 import type { Database } from '../db/connect.ts'
 import type { DemoAccount } from '../demo/demo.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
-import { findPause, type Pause } from '../sending-status/sending-pause.ts'
+import { describePause, findPause } from '../sending-status/sending-pause.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { undecryptableWarning } from '../webhooks/signing-secrets.ts'
 
 /** Returns the summary printed after startup. */
 export async function banner({
   config,
+  sources,
   database,
   roles,
   demoAccount,
   undecryptable,
 }: {
   config: Config
+  sources: SettingSources
   database: Database
   roles: readonly Role[]
   demoAccount?: DemoAccount | undefined
@@ -37,9 +39,9 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
-    ...(pause ? [`  Attention  ${pauseWarning(pause)}`] : []),
+    ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
-    ...readUnknownSettings().map((line) => `  Note       ${line}`),
+    ...findUnknownSettings(sources).map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...liveProblems(config).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,
@@ -47,9 +49,6 @@ export async function banner({
   ]
   return `\n${lines.join('\n')}\n\n`
 }
-
-const pauseWarning = ({ reason, since }: Pause) =>
-  `Sending is paused since ${since.toISOString()} (${reason === 'restored' ? 'a backup was restored' : '`waxwing pause-sending`'}). Run \`waxwing resume-sending\`.`
 
 const webLines = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
   `  Web app    ${url}`,

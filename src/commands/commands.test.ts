@@ -70,7 +70,8 @@ test('commands can run beside a service on the same directory, but a second serv
   await using _service = await startService(folder.dataDir, port)
 
   const made = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], folder.dataDir, port)
-  const { token, organization_id: id } = JSON.parse(made.stdout)
+  const { token, organization_id: id, database } = JSON.parse(made.stdout)
+  expect(database).toMatch(/^embedded PostgreSQL in .*\/cluster$/)
   const me = await fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({ data: { organization: { id, name: 'Acme' } } })
 
@@ -84,7 +85,7 @@ test('commands can run beside a service on the same directory, but a second serv
   expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(200)
   const fromInput = ['reset-password', '--email', 'a@acme.example', '--password-stdin']
   const chosen = await run(fromInput, folder.dataDir, port, 'Purple-Otter-71\n')
-  expect(JSON.parse(chosen.stdout)).toEqual({ user_id: expect.any(String), email })
+  expect(JSON.parse(chosen.stdout)).toEqual({ user_id: expect.any(String), email, database })
   const chosenBody = JSON.stringify({ email, password: 'Purple-Otter-71' })
   expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(401)
   expect(await statusOf('/auth/login', { method: 'POST', headers, body: chosenBody })).toBe(200)
@@ -95,9 +96,11 @@ test('commands can run beside a service on the same directory, but a second serv
     stderr: 'No account found for b@acme.example.\n',
   })
 
-  expect((await run(['migrate'], folder.dataDir, port)).stdout).toBe('The database is up to date.\n')
+  expect((await run(['migrate'], folder.dataDir, port)).stdout).toBe(
+    `The database is up to date.\nDatabase: ${database}\n`,
+  )
   expect((await run(['rebuild-counters'], folder.dataDir, port)).stdout).toContain('The counters are correct')
-  expect((await run(['doctor'], folder.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
+  expect((await run(['doctor'], folder.dataDir, port)).stdout).toContain(database)
   await expect(run(['start'], folder.dataDir, port)).rejects.toMatchObject({
     stderr: expect.stringContaining('Another Waxwing'),
   })

@@ -1,11 +1,11 @@
-import { readConfig, readEnvironment } from '../config/config.ts'
+import { readSettings } from '../config/config.ts'
 import { checkCoordinator, distribute, findDistributedTables } from '../db/distribute.ts'
 import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/distribution-plan.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'
-import { databaseOf } from './database.ts'
-import type { Flags } from './flags.ts'
+import type { Call } from './call.ts'
+import { databaseOf, printResult } from './database.ts'
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -16,8 +16,8 @@ const descriptions: [Placement, string][] = [
 ]
 
 /** Distributes the tables over the nodes of a Citus cluster. Without --yes, only prints what would be done. */
-export async function distributeTables(flags: Flags): Promise<number> {
-  const config = readConfig(readEnvironment())
+export async function distributeTables({ sources, flags }: Call): Promise<number> {
+  const config = readSettings(sources)
   const database = await databaseOf(config, await openLog('silent'), { applicationName: 'waxwing distribute' })
   try {
     const { db } = database
@@ -26,7 +26,7 @@ export async function distributeTables(flags: Flags): Promise<number> {
       throw new SetupFault('The database is not migrated. Run `waxwing migrate` first.')
     const plan = await readDistributionPlan(db)
     const done = await findDistributedTables(db)
-    process.stdout.write(`${describe(plan, done, nodes)}\n`)
+    printResult(database, describe(plan, done, nodes))
     const left = plan.tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name))
     if (left.length === 0) {
       // Removes rows that an interrupted run has left on the coordinator.

@@ -6,18 +6,29 @@ import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
+import { startNameServer } from '../../test/support/name-server.ts'
 import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
-import { createGuest, createTestDb } from '../../test/support/test-db.ts'
+import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { readConfig } from '../config/config.ts'
+import { startBounceListener } from '../mail/bounce-listener.ts'
+import { pauseSending } from '../sending-status/sending-pause.ts'
+import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { banner } from './banner.ts'
+import { nodeVersion } from './doctor.ts'
+import { checkBounces } from './doctor-bounces.ts'
+import type { Finding } from './finding.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 const address = hasIpv6 ? '::1' : '127.0.0.1'
 const host = hasIpv6 ? '[::1]' : address
 
+const APP_SECRET = 'the current secret, which is long enough'
+
+let testDb: TestDb
 let relay: SMTPServer
 let port: number
 beforeAll(async () => {
+  testDb = await createTestDb()
   relay = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
@@ -29,12 +40,20 @@ beforeAll(async () => {
   await once(relay.server, 'listening')
   port = (relay.server.address() as AddressInfo).port
 })
-afterAll(() => new Promise<void>((resolve) => relay.close(resolve)))
+afterAll(async () => {
+  await testDb[Symbol.asyncDispose]()
+  await new Promise<void>((resolve) => relay.close(resolve))
+})
 
+/** Runs `doctor` on a database without problems, unless the environment names another one. */
 async function examine(environment: Environment): Promise<{ code: number | null; stdout: string }> {
   using folder = newFolder()
   const DATA_DIR = join(folder.path, 'data')
-  await using command = startCommand(['doctor'], { DATA_DIR, ...environment }, { cwd: folder.path })
+  await using command = startCommand(
+    ['doctor'],
+    { DATA_DIR, DATABASE_URL: testDb.url, APP_SECRET, ...environment },
+    { cwd: folder.path },
+  )
   const { code, stdout, stderr } = await command.ended
   expect(stderr).toBe('')
   return { code, stdout }
@@ -75,7 +94,11 @@ test('doctor reports links to localhost if a relay is configured', async () => {
 test('doctor continues after an invalid setting, and finds a truncated secret', async () => {
   using folder = newFolder()
   writeFileSync(join(folder.path, 'secret'), '')
-  const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.example?foo=1', DATA_DIR: folder.path })
+  const { code, stdout } = await examine({
+    SMTP_URL: 'smtp://relay.example?foo=1',
+    DATA_DIR: folder.path,
+    APP_SECRET: '',
+  })
   expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown parameter "foo"/m)
   expect(stdout).toMatch(/^BAD {2}Secret {5}DATA_DIR: /m)
   expect(code).toBe(1)
@@ -98,9 +121,9 @@ test('doctor and banner warn about webhooks to private addresses', async () => {
   expect(stdout).toMatch(/^note Webhooks {3}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
   expect(code).toBe(0)
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
-  await using testDb = await createTestDb()
   const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
-  const shown = await banner({ config, database, roles: ['work'], undecryptable: 0 })
+  const sources = { fileName: '.env', file: {}, environment: {} }
+  const shown = await banner({ config, sources, database, roles: ['work'], undecryptable: 0 })
   expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)
 })
 
@@ -128,4 +151,83 @@ test('doctor reports a replica that cannot be used', async () => {
   expect(await replicaLine('postgres://waxwing@127.0.0.1:1/waxwing')).toMatch(
     /^BAD {2}Replica {4}.*ECONNREFUSED.*check DATABASE_REPLICA_URL/,
   )
+})
+
+test('doctor notes that sending is paused', async () => {
+  await using pausedDb = await createTestDb()
+  await pauseSending(pausedDb.db.statement, 'restored')
+  const { code, stdout } = await examine({ DATABASE_URL: pausedDb.url })
+  expect(stdout).toMatch(
+    /^note Sending {4}Sending is paused since .* \(a backup was restored\)\. Run `waxwing resume-/m,
+  )
+  expect(code).toBe(0)
+})
+
+test('doctor compares the secret with the database and with each webhook', async () => {
+  await using ownDb = await createTestDb({ registered: true })
+  const secretLine = async (environment: Environment) =>
+    /^.*Secret .*$/m.exec((await examine({ DATABASE_URL: ownDb.url, ...environment })).stdout)?.[0]
+  const old = 'the previous secret, which is also long'
+  expect(await secretLine({ APP_SECRET: '' })).toMatch(/^BAD {2}Secret {5}there is none in .*--env-file/)
+
+  const sealed = webhookSecretBox({ current: old, previous: undefined }).seal('whsec_x')
+  await ownDb.db.statement`
+    insert into webhooks (organization_id, id, name, url, secret, all_events, event_types)
+    select id, gen_random_uuid(), 'CRM', 'https://crm.example/', ${sealed}, true, '{}' from organizations`
+  expect(await secretLine({})).toMatch(/^BAD {2}Secret {5}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
+  expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(/^note Secret {5}1 webhooks still need/)
+  expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret     matches the database')
+
+  await ownDb.db.statement`insert into secret_mark (mark) values ('the mark of another secret')`
+  expect(await secretLine({ APP_SECRET: old })).toMatch(
+    /^BAD {2}Secret {5}This database is used with another APP_SECRET/,
+  )
+})
+
+test('doctor recommends Node.js 24 if the version gets no security fixes', () => {
+  const kindOf = ({ ok, note, says }: Finding) => [
+    ok ? (note ? 'note' : 'ok') : 'bad',
+    says.includes('24, or at least'),
+  ]
+  expect(['v18.20.0', 'v20.18.3'].map(nodeVersion).map(kindOf)).toEqual(Array(2).fill(['bad', true]))
+  expect(['v20.19.0', 'v21.1.0', 'v25.0.0'].map(nodeVersion).map(kindOf)).toEqual(Array(3).fill(['note', false]))
+  expect(['v22.12.0', 'v24.0.0', 'v26.1.0'].map(nodeVersion).map(kindOf)).toEqual(Array(3).fill(['ok', false]))
+})
+
+test('doctor checks that the bounce listener answers and that its domain has an MX record', async () => {
+  await using names = await startNameServer(
+    () => [],
+    (name) => ({
+      mx: name === 'none.acme.example' ? [] : [name === 'b.acme.example' ? '10 mail.acme.example' : '5 mx.example'],
+    }),
+  )
+  const log = { info: () => {}, error: () => {} }
+  const listen = (domain: string) =>
+    startBounceListener({ host: '127.0.0.1', port: 0, domain, verify: () => true, onMail: async () => {}, log })
+  const check = async (domain: string, port: number) => {
+    const config = readConfig({
+      BOUNCE_SMTP_HOST: '0.0.0.0',
+      BOUNCE_SMTP_PORT: String(port),
+      BOUNCE_DOMAIN: domain,
+      BASE_URL: 'https://mail.acme.example',
+    })
+    const lines: string[] = []
+    for await (const { ok, note, says } of checkBounces(config, [names.address]))
+      lines.push(`${ok ? (note ? 'note' : 'ok') : 'bad'}: ${says}`)
+    return lines
+  }
+  const listener = await listen('b.acme.example')
+  expect(await check('b.acme.example', listener.port)).toEqual([
+    `ok: the listener answers on 127.0.0.1 port ${listener.port}`,
+    'ok: the MX record of b.acme.example is mail.acme.example',
+  ])
+  expect(await check('none.acme.example', listener.port)).toEqual([
+    expect.stringMatching(/^bad: another program answers/),
+    expect.stringMatching(/^bad: none\.acme\.example has no MX record.*MX 10 mail\.acme\.example\./),
+  ])
+  await listener.close()
+  expect(await check('other.acme.example', listener.port)).toEqual([
+    expect.stringMatching(/^note: nothing answers on 127\.0\.0\.1 port \d+ \(ECONNREFUSED\)/),
+    expect.stringMatching(/^note: the MX record of other\.acme\.example is 5 mx\.example, not mail\.acme\.example/),
+  ])
 })

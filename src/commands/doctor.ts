@@ -1,37 +1,28 @@
 import { lookup } from 'node:dns/promises'
-import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { openRelay } from '@waxwing/smtp-client'
-import { type Config, readConfig, readEnvironment, readUnknownSettings } from '../config/config.ts'
-import { checkNodes } from '../db/cluster-nodes.ts'
-import { missingPrivilege } from '../db/connect-faults.ts'
-import type { Db } from '../db/db.ts'
-import { findDistributedTables, hasCitus } from '../db/distribute.ts'
-import { readDistributionPlan } from '../db/distribution-plan.ts'
-import { isMigrated } from '../db/migrate.ts'
-import { checkReplica } from '../db/replica-check.ts'
-import { isPooled } from '../db/session.ts'
+import { type Config, findUnknownSettings, readSettings } from '../config/config.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
-import { openLog } from '../runtime/log.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { hostOf } from '../values/domain.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
+import type { Call } from './call.ts'
 import { checkSettings } from './check-settings.ts'
-import { databaseOf, readSecrets } from './database.ts'
-
-/** A note is not a problem yet, but may become one. */
-type Finding = { what: string; ok: boolean; says: string; note?: boolean }
+import { checkBounces } from './doctor-bounces.ts'
+import { checkDatabase } from './doctor-database.ts'
+import type { Finding } from './finding.ts'
 
 const freeBytesMin = 1024 ** 3
-const clockDriftMaxSeconds = 5
 /** Some relays delay the greeting for a few seconds. */
 const answerWithinMs = 10_000
 
 /** Checks the environment of the service and prints what to do about each problem. Returns 1 if there are problems. */
-export async function doctor(): Promise<number> {
-  const config = readConfig(readEnvironment())
+export async function doctor({ sources }: Call): Promise<number> {
+  const config = readSettings(sources)
   let wrong = 0
   let notes = 0
-  for await (const { what, ok, says, note } of findings(config)) {
+  for await (const { what, ok, says, note } of findings(config, findUnknownSettings(sources))) {
     if (!ok) wrong++
     if (note) notes++
     process.stdout.write(`${ok ? (note ? 'note' : 'ok  ') : 'BAD '} ${what.padEnd(10)} ${says}\n`)
@@ -41,28 +32,36 @@ export async function doctor(): Promise<number> {
   return wrong === 0 ? 0 : 1
 }
 
-async function* findings(config: Config): AsyncGenerator<Finding> {
-  yield nodeVersion()
+async function* findings(config: Config, unknownSettings: string[]): AsyncGenerator<Finding> {
+  yield nodeVersion(process.version)
   yield disk(config.DATA_DIR)
   yield settings(config)
-  for (const says of readUnknownSettings()) yield { what: 'Settings', ok: true, says, note: true }
-  yield* database(config)
+  for (const says of unknownSettings) yield { what: 'Settings', ok: true, says, note: true }
+  yield* checkDatabase(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)
   yield* goingLive(config)
   yield* privateTargets(config)
-  yield await appSecret(config)
+  yield* checkBounces(config)
 }
 
-function nodeVersion(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const ok = major > 20 || (major === 20 && minor >= 19)
-  return { what: 'Node', ok, says: ok ? process.version : `${process.version}: install Node.js 20.19 or newer` }
+/** Versions with an odd number are supported for months only, and 20 ended in April 2026. */
+export function nodeVersion(version: string): Finding {
+  const what = 'Node'
+  const [major = 0, minor = 0] = version.slice(1).split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19))
+    return { what, ok: false, says: `${version}: install Node.js 24, or at least 20.19` }
+  const isSupported = major >= 22 && major % 2 === 0
+  return isSupported
+    ? { what, ok: true, says: version }
+    : { what, ok: true, note: true, says: `${version} gets no security fixes any more: install Node.js 24` }
 }
 
-function disk(folder: string): Finding {
+/** A directory that does not exist yet is checked where it would be created. */
+function disk(dataDir: string): Finding {
+  let folder = resolve(dataDir)
+  while (!existsSync(folder)) folder = dirname(folder)
   try {
-    mkdirSync(folder, { recursive: true })
     accessSync(folder, constants.W_OK)
     const { bavail, bsize } = statfsSync(folder)
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${folder}`
@@ -71,97 +70,6 @@ function disk(folder: string): Finding {
       : { what: 'Disk', ok: false, says: `${free}: free up disk space` }
   } catch (error) {
     return { what: 'Disk', ok: false, says: `${(error as Error).message}: set DATA_DIR to a writable directory` }
-  }
-}
-
-async function* database(config: Config): AsyncGenerator<Finding> {
-  const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
-  if (opened instanceof Error) {
-    yield { what: 'Database', ok: false, says: opened.message }
-    return
-  }
-  try {
-    const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
-    yield migrated instanceof Error
-      ? { what: 'Database', ok: false, says: migrated.message }
-      : {
-          what: 'Database',
-          ok: true,
-          says: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
-        }
-    const [row] = await opened.db<{
-      drift: number
-    }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`
-    const ok = row!.drift <= clockDriftMaxSeconds
-    yield {
-      what: 'Clock',
-      ok,
-      says: ok
-        ? 'in sync with the database'
-        : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
-    }
-    yield* pooler(config, opened.db)
-    yield* cluster(opened.db)
-    if (opened.replica) yield await replica(config, opened.db, opened.replica)
-  } finally {
-    await opened.close()
-  }
-}
-
-/** Sessions use DATABASE_DIRECT_URL if it is set, otherwise DATABASE_URL. */
-async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): AsyncGenerator<Finding> {
-  await using session = await db.openSession()
-  if (!(await isPooled(session.client))) return
-  yield directUrl === undefined
-    ? {
-        what: 'Pooler',
-        ok: true,
-        note: true,
-        says: 'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
-      }
-    : {
-        what: 'Pooler',
-        ok: false,
-        says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
-      }
-}
-
-/** The nodes of a distributed database. */
-async function* cluster(db: Db): AsyncGenerator<Finding> {
-  if (!(await hasCitus(db))) return
-  const done = await findDistributedTables(db)
-  if (done.size === 0) return
-  const nodes = await checkNodes(db)
-  const down = nodes.filter(({ isUp }) => !isUp)
-  for (const { name } of down)
-    yield { what: 'Cluster', ok: false, says: `the node ${name} is down: its organizations cannot be served` }
-  if (down.length === 0) yield { what: 'Cluster', ok: true, says: `${nodes.length} nodes respond` }
-  const { tables } = await readDistributionPlan(db)
-  const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
-  if (left.length > 0)
-    yield { what: 'Cluster', ok: false, says: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
-}
-
-async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db, replica: Db): Promise<Finding> {
-  const what = 'Replica'
-  const state = await checkReplica(db, replica, seconds * 1_000)
-  switch (state.kind) {
-    case 'current':
-      return { what, ok: true, says: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
-    case 'behind':
-      return {
-        what,
-        ok: false,
-        says: `is ${state.bytes} bytes behind after ${seconds} s, so the primary answers instead: check its load and its network`,
-      }
-    case 'promoted':
-      return {
-        what,
-        ok: false,
-        says: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
-      }
-    case 'unreachable':
-      return { what, ok: false, says: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running` }
   }
 }
 
@@ -214,14 +122,4 @@ function* goingLive(config: Config): Generator<Finding> {
 function* privateTargets(config: Config): Generator<Finding> {
   const warning = privateTargetWarning(config)
   if (warning) yield { what: 'Webhooks', ok: true, says: warning.message, note: true }
-}
-
-async function appSecret(config: Config): Promise<Finding> {
-  const shared = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
-  const says = shared ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'set'
-  const problem = await readSecrets(config).then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
-  return { what: 'Secret', ok: problem === undefined, says: problem ?? says }
 }

@@ -1,14 +1,15 @@
-import { readConfig, readEnvironment } from '../config/config.ts'
+import { readSettings } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
-import { databaseOf } from './database.ts'
+import type { Call } from './call.ts'
+import { databaseOf, printResult } from './database.ts'
 
-export async function migrateDatabase(): Promise<undefined> {
-  const config = readConfig(readEnvironment())
-  const database = await databaseOf(config, await openLog(config.LOG_LEVEL), { orRunning: true })
+export async function migrateDatabase({ sources }: Call): Promise<undefined> {
+  const config = readSettings(sources)
+  const database = await databaseOf(config, await openLog(config.LOG_LEVEL), { mayCreate: true, orRunning: true })
   try {
     const migrated = await migrate(database.db)
-    process.stdout.write(migrated.length > 0 ? `Migrated: ${migrated.join(', ')}\n` : 'The database is up to date.\n')
+    printResult(database, migrated.length > 0 ? `Migrated: ${migrated.join(', ')}` : 'The database is up to date.')
   } finally {
     await database.close()
   }

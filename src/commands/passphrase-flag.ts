@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { passphrase } from '../config/setting-values.ts'
 import { SetupFault } from '../values/errors.ts'
-import type { Flags } from './flags.ts'
+import type { Flags } from './call.ts'
 import { readLine } from './password-flag.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { generatePassword } from '../accounts/passwords.ts'
 import { SetupFault } from '../values/errors.ts'
-import { type Flags, textOf } from './flags.ts'
+import { type Flags, textOf } from './call.ts'
 
 const bytesMax = 4_096
 

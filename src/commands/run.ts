@@ -1,18 +1,17 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import type { App, Role } from '../app.ts'
-import { type Config, readConfig, readEnvironment, type SettingName } from '../config/config.ts'
+import { type Config, readSettings, type SettingName } from '../config/config.ts'
 import { type Database, OlderCluster } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
 import { type Log, openLog } from '../runtime/log.ts'
 import type { AppSecrets } from '../secrets/secrets.ts'
 import { SetupFault } from '../values/errors.ts'
+import type { Call } from './call.ts'
 import { checkSettings } from './check-settings.ts'
-import { databaseOf, readSecrets } from './database.ts'
+import { databaseOf, loadSecrets, otherSecret } from './database.ts'
 
-const otherSecret =
-  'This database is used with another APP_SECRET, so links in sent emails and webhook secrets cannot be verified or decrypted. Set APP_SECRET to that secret, or, if it was changed, set APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
 /** The process exits after this time even if shutdown is not complete. */
 const stopWithinMs = 15_000
 const lingerMs = 500
@@ -22,21 +21,21 @@ const heapGrowth = '--heap-growing-percent=50'
 /** Upgrades an embedded database of an older major version of PostgreSQL first. */
 async function openUpgraded(config: Config, log: Log, signal: AbortSignal): Promise<Database> {
   try {
-    return await databaseOf(config, log, { signal })
+    return await databaseOf(config, log, { mayCreate: true, signal })
   } catch (error) {
     if (!(error instanceof OlderCluster)) throw error
     const { upgradeCluster } = await import('./upgrade-cluster.ts')
     await upgradeCluster(config, log)
-    return databaseOf(config, log, { signal })
+    return databaseOf(config, log, { mayCreate: true, signal })
   }
 }
 
 /** Runs the service until SIGINT or SIGTERM. */
-export async function run(roles: readonly Role[], { demo = false } = {}): Promise<undefined> {
+export async function run(roles: readonly Role[], { sources, flags }: Call): Promise<undefined> {
   setFlagsFromString(heapGrowth)
-  const config = readConfig(readEnvironment())
+  const config = readSettings(sources)
   checkSettings(config)
-  const secrets = await readSecrets(config)
+  const secrets = await loadSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
   const shutdownSignal = onShutdownSignal()
   const database = await openUpgraded(config, log, shutdownSignal).catch((error: unknown) => {
@@ -49,7 +48,7 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
-    const demoAccount = demo ? await createDemo(database, secrets) : undefined
+    const demoAccount = flags.demo ? await createDemo(database, secrets) : undefined
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createApp } = await import('../app.ts')
     const { banner } = await import('./banner.ts')
@@ -58,7 +57,9 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
     const app = await createApp({ config, secrets: { ...secrets, currentSince }, db, replica, log, roles })
     await startOrExplain(app, config, roles)
     const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) })
-    process.stdout.write(await banner({ config, database, roles, demoAccount, undecryptable: undecryptable.length }))
+    process.stdout.write(
+      await banner({ config, sources, database, roles, demoAccount, undecryptable: undecryptable.length }),
+    )
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
     log.info({ signal: shutdownSignal.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()

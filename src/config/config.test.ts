@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConfigError, describeConfig, readConfig, settings } from './config.ts'
+import { ConfigError, describeConfig, readConfig, readSettings, settings } from './config.ts'
 import { parseEnvFile, unknownSettings } from './env-file.ts'
 
 test('uses the documented defaults', () => {
@@ -111,16 +111,20 @@ test('rejects a BASE_URL with a query, a fragment or credentials', () => {
 
 test('the printed table lists every setting and hides secrets', () => {
   const environment = { DATABASE_URL: 'postgres://u:hunter2@db/x', SMTP_URL: 'smtp://u:hunter2@relay:587' }
-  const rows = describeConfig(readConfig(environment), { file: {}, environment })
+  const rows = describeConfig(readConfig(environment), { fileName: '.env', file: {}, environment })
   expect(rows.map(({ name }) => name)).toEqual(Object.keys(settings))
   expect(JSON.stringify(rows)).not.toContain('hunter2')
 })
 
 test('the printed table shows the source of each value', () => {
-  const sources = { file: { HOST: '0.0.0.0', PORT: '4000', SIGNUP: 'open' }, environment: { PORT: '5000', SIGNUP: '' } }
-  const rows = describeConfig(readConfig({ ...sources.file, ...sources.environment }), sources)
+  const sources = {
+    fileName: '/etc/waxwing.env',
+    file: { HOST: '0.0.0.0', PORT: '4000', SIGNUP: 'open' },
+    environment: { PORT: '5000', SIGNUP: '' },
+  }
+  const rows = describeConfig(readSettings(sources), sources)
   const sourceOf = (wanted: string) => rows.find(({ name }) => name === wanted)?.source
-  expect(['HOST', 'PORT', 'SIGNUP'].map(sourceOf)).toEqual(['.env', 'environment', 'default'])
+  expect(['HOST', 'PORT', 'SIGNUP'].map(sourceOf)).toEqual(['/etc/waxwing.env', 'environment', 'default'])
 })
 
 test('.env files may contain quotes, comments and export', () => {
@@ -148,7 +152,7 @@ test('.env files may contain quotes, comments and export', () => {
 
 test('reports unknown settings in .env and suggests the closest name', () => {
   const file = { SMPT_URL: 'x', base_url: 'x', PORT: '1', POSTGRES_PASSWORD: 'x', NODE_ENV: 'x' }
-  expect(unknownSettings(file, Object.keys(settings))).toEqual([
+  expect(unknownSettings('.env', file, Object.keys(settings))).toEqual([
     'Unknown setting SMPT_URL in .env. Did you mean SMTP_URL?',
     'Unknown setting base_url in .env. Did you mean BASE_URL?',
     'Unknown settings in .env: POSTGRES_PASSWORD, NODE_ENV.',

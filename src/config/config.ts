@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SetupFault } from '../values/errors.ts'
 import { parseEnvFile, unknownSettings } from './env-file.ts'
+import { readSettingFile } from './setting-files.ts'
 import {
   baseUrl,
   contactUri,
@@ -283,27 +284,36 @@ function partialGroups(values: Record<string, unknown>): string[] {
   })
 }
 
-/** Returns the settings in `.env` in the working directory, and the process environment, which takes precedence. */
-export function readSources(folder = process.cwd()): { file: Environment; environment: Environment } {
-  const file = resolve(folder, '.env')
-  return { file: existsSync(file) ? parseEnvFile(readFileSync(file, 'utf8')) : {}, environment: process.env }
+/** The settings of a file and those of the process environment, which take precedence. */
+export type SettingSources = { fileName: string; file: Environment; environment: Environment }
+
+/**
+ * Reads the file of --env-file, or else `.env` in the working directory, which is optional. Throws `SetupFault` if it
+ * cannot be read.
+ */
+export function readSources(envFile?: string): SettingSources {
+  const fileName = envFile ?? '.env'
+  const isMissing = envFile === undefined && !existsSync(fileName)
+  const file = isMissing
+    ? {}
+    : parseEnvFile(readSettingFile(envFile === undefined ? 'Settings' : '--env-file', fileName))
+  return { fileName, file, environment: process.env }
 }
 
-export function readEnvironment(): Environment {
-  const { file, environment } = readSources()
-  return { ...file, ...environment }
-}
+export const readSettings = ({ file, environment }: Omit<SettingSources, 'fileName'>): Config =>
+  readConfig({ ...file, ...environment })
 
-/** Checks only `.env`, because the process environment contains many unrelated names. */
-export const readUnknownSettings = (): string[] => unknownSettings(readSources().file, Object.keys(settings))
+/** Checks only the file, because the process environment contains many unrelated names. */
+export const findUnknownSettings = ({ fileName, file }: SettingSources): string[] =>
+  unknownSettings(fileName, file, Object.keys(settings))
 
 /** Returns the rows that `waxwing config` prints: each setting with its value, source and meaning. */
-export function describeConfig(config: Config, { file, environment }: { file: Environment; environment: Environment }) {
+export function describeConfig(config: Config, { fileName, file, environment }: SettingSources) {
   return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { meaning, secret: hidden }]) => {
     const value = config[name]
     const shown =
       value === undefined ? '(unset)' : hidden ? '********' : Array.isArray(value) ? value.join(',') : String(value)
-    const source = environment[name] === undefined ? '.env' : 'environment'
+    const source = environment[name] === undefined ? fileName : 'environment'
     return { name, value: shown, source: (environment[name] ?? file[name])?.trim() ? source : 'default', meaning }
   })
 }

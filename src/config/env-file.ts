@@ -17,15 +17,15 @@ export function parseEnvFile(content: string): Environment {
   return values
 }
 
-/** Returns warnings about unknown names in `.env`: one for each that looks like a typo, and one for all others. */
-export function unknownSettings(file: Environment, settings: readonly string[]): string[] {
+/** Returns warnings about unknown names in a file: one for each that looks like a typo, and one for all others. */
+export function unknownSettings(fileName: string, file: Environment, settings: readonly string[]): string[] {
   const strays = Object.keys(file).filter((name) => !settings.includes(name))
   const matches = strays.map((name) => ({ name, meant: nearestName(name.toUpperCase(), settings) }))
   const others = matches.filter(({ meant }) => !meant).map(({ name }) => name)
   return [
     ...matches
       .filter(({ meant }) => meant)
-      .map(({ name, meant }) => `Unknown setting ${name} in .env. Did you mean ${meant}?`),
-    ...(others.length > 0 ? [`Unknown settings in .env: ${others.join(', ')}.`] : []),
+      .map(({ name, meant }) => `Unknown setting ${name} in ${fileName}. Did you mean ${meant}?`),
+    ...(others.length > 0 ? [`Unknown settings in ${fileName}: ${others.join(', ')}.`] : []),
   ]
 }

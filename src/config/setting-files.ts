@@ -4,8 +4,8 @@ import { createSecureContext, rootCertificates } from 'node:tls'
 import { SetupFault } from '../values/errors.ts'
 import type { Config, SettingName } from './config.ts'
 
-/** Returns the content of the file that a setting names. Throws `SetupFault` if it cannot be read. */
-export function readSettingFile(name: SettingName, path: string): string {
+/** Returns the content of the file that a setting or flag names. Throws `SetupFault` if it cannot be read. */
+export function readSettingFile(name: SettingName | '--env-file' | 'Settings', path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

@@ -22,7 +22,7 @@ const serverOf = ({ connection }: TestDb | Embedded) => connection as Server
 const urlOf = ({ host, port }: Server, login: string, database: string, more = '') =>
   `postgres://${login}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}${more}`
 
-const open = (url: string) => openDatabase({ url, dataDir: '/nowhere', connectionsMax: 1, log })
+const open = (url: string) => openDatabase({ url, dataDir: '/nowhere', connectionsMax: 1, log, mayCreate: true })
 
 async function descriptionOf(url: string): Promise<string> {
   const { description, close } = await open(url)

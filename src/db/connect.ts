@@ -1,9 +1,11 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EmbeddedFailure, startEmbedded } from '@waxwing/embedded-postgres'
+import { EmbeddedFailure, hasEmbedded, startEmbedded } from '@waxwing/embedded-postgres'
 import type { Log } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'
 import { connectFaultOf } from './connect-faults.ts'
 import { type Connection, type Db, type DbOptions, isConnectionFault, openDb } from './db.ts'
+import { hasTables } from './migrate.ts'
 
 const giveUpAfterMs = 30_000
 const retryEveryMs = 1_000
@@ -27,6 +29,11 @@ export type DatabaseOptions = {
   dataDir: string
   connectionsMax: number
   log: Log
+  /**
+   * Create the embedded database if there is none, and accept one without tables. Otherwise a command whose settings
+   * differ from those of the service would change an empty database and report success.
+   */
+  mayCreate?: boolean
   /** If a service is running on the same DATA_DIR, connect to its embedded database. For short-lived commands. */
   orRunning?: boolean
   /** Shown in pg_stat_activity. */
@@ -35,14 +42,32 @@ export type DatabaseOptions = {
   signal?: AbortSignal
 }
 
+const settingsAdvice =
+  'Nothing was created. Use the settings of the service: with --env-file FILE, or with the same DATABASE_URL or DATA_DIR. For a new installation, run `waxwing start` first.'
+
 /** The embedded database was created by an older major version of PostgreSQL. */
 export class OlderCluster extends SetupFault {}
 
 /**
  * Connects to the database of DATABASE_URL, or starts the embedded one in DATA_DIR. Waits up to 30 seconds for a
- * database that cannot be reached. Throws `SetupFault` if it cannot be used.
+ * database that cannot be reached. Throws `SetupFault` if it cannot be used, or does not exist and may not be created.
  */
-export async function openDatabase({
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { url, dataDir, mayCreate = false } = options
+  if (url === undefined && !mayCreate && !(await hasEmbedded(dataDir)))
+    throw new SetupFault(`There is no database in ${resolve(dataDir)} (DATA_DIR). ${settingsAdvice}`)
+  const database = await open(options)
+  if (mayCreate) return database
+  try {
+    if (await hasTables(database.db)) return database
+    throw new SetupFault(`There are no tables of Waxwing in this database: ${database.description}. ${settingsAdvice}`)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function open({
   url,
   directUrl,
   replicaUrl,
@@ -66,12 +91,12 @@ export async function openDatabase({
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedFailure)) throw error
-    if (orRunning && error.runningAt) return error.runningAt
+    if (orRunning && error.running) return error.running
     throw error.olderVersion === undefined ? new SetupFault(error.message) : new OlderCluster(error.message)
   })
   if (!('stop' in embedded)) {
-    const db = await connect(embedded, pool, log, signal)
-    return { db, description: 'embedded PostgreSQL of the running service', note: null, close: () => db.close() }
+    const db = await connect(embedded.connection, pool, log, signal)
+    return { db, description: describeEmbedded(embedded), note: null, close: () => db.close() }
   }
   try {
     const db = await connect(embedded.connection, pool, log, signal)
@@ -79,12 +104,14 @@ export async function openDatabase({
       await db.close()
       await embedded.stop()
     }
-    return { db, description: `embedded PostgreSQL in ${embedded.directory}`, note: embedded.note, close }
+    return { db, description: describeEmbedded(embedded), note: embedded.note, close }
   } catch (error) {
     await embedded.stop()
     throw error
   }
 }
+
+const describeEmbedded = ({ directory }: { directory: string }) => `embedded PostgreSQL in ${directory}`
 
 type PoolOptions = Omit<DbOptions, 'connection'>
 

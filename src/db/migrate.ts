@@ -97,6 +97,13 @@ export async function isMigrated(db: Db): Promise<boolean> {
   return row!.count === ownNumbers.length
 }
 
+/** Returns false for a database that Waxwing was never started on. */
+export async function hasTables(db: Db): Promise<boolean> {
+  const [row] = await db<{ found: boolean }>`
+    select to_regclass('schema_migrations') is not null and to_regclass('organizations') is not null as found`
+  return row!.found
+}
+
 /**
  * Returns false for a standby and for a database that is set to read-only. The connection is closed then, so that the next
  * check asks a new one.

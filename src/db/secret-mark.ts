@@ -3,6 +3,12 @@ import type { Db } from './db.ts'
 
 const markOf = (secret: string) => deriveKey(secret, 'mark in the database').toString('base64url')
 
+/** Returns false if the database is used with another secret. Changes nothing. */
+export async function isMarkedWith(db: Db, { current, previous }: AppSecrets): Promise<boolean> {
+  const [row] = await db<{ mark: string }>`select mark from secret_mark`
+  return !row || [current, previous].some((secret) => secret !== undefined && markOf(secret) === row.mark)
+}
+
 /**
  * Returns the time when this database was first used with the current secret, or undefined if it is used with another
  * one. The first process stores a fingerprint of its secret. It is replaced when APP_SECRET_PREVIOUS matches the stored

@@ -19,12 +19,27 @@ export type AppSecrets = {
 const charactersMin = 32
 
 /** Returns the secret in DATA_DIR, which is generated at the first start. Throws `SetupFault` if it cannot be used. */
-export async function loadAppSecret(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'secret')
-  const secret = await readOrGenerate(dataDir, file)
+export const loadAppSecret = async (dataDir: string): Promise<string> =>
+  checkLength(dataDir, await readOrGenerate(dataDir, fileIn(dataDir)))
+
+/** Returns undefined if DATA_DIR has no secret. Throws `SetupFault` if it cannot be used. */
+export async function findAppSecret(dataDir: string): Promise<string | undefined> {
+  const file = fileIn(dataDir)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new SetupFault(
+      `DATA_DIR: the secret cannot be read (${error.message}). Run this command as the user of the service.`,
+    )
+  })
+  return text === undefined ? undefined : checkLength(dataDir, text.trim())
+}
+
+const fileIn = (dataDir: string) => join(dataDir, 'secret')
+
+function checkLength(dataDir: string, secret: string): string {
   if (secret.length < charactersMin)
     throw new SetupFault(
-      `DATA_DIR: ${file} has fewer than ${charactersMin} characters. Restore it from a backup, or delete it to generate a new secret, which invalidates all sessions and the links in sent emails.`,
+      `DATA_DIR: ${fileIn(dataDir)} has fewer than ${charactersMin} characters. Restore it from a backup, or delete it to generate a new secret, which invalidates all sessions and the links in sent emails.`,
     )
   return secret
 }
@@ -45,7 +60,7 @@ async function readOrGenerate(dataDir: string, file: string): Promise<string> {
  * partial secret, and the first of two processes wins.
  */
 export async function storeAppSecret(dataDir: string, secret: string): Promise<void> {
-  const file = join(dataDir, 'secret')
+  const file = fileIn(dataDir)
   await mkdir(dataDir, { recursive: true })
   const draft = `${file}.${process.pid}`
   try {

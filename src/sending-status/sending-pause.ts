@@ -8,8 +8,6 @@ import {
   upsertSendingPause,
 } from './sending-pause.sql.ts'
 
-export type { Pause } from './sending-pause.sql.ts'
-
 /**
  * Stops emails and webhooks of all processes until `resumeSending`. They are accepted and queued as usual. Other
  * processes notice within two seconds.
@@ -19,6 +17,9 @@ export const pauseSending = (db: Writer, reason: PauseReason): Promise<void> => 
 export const resumeSending = (db: Writer): Promise<void> => deleteSendingPause(db)
 
 export const findPause = (db: Reader): Promise<Pause | undefined> => findSendingPause(db)
+
+export const describePause = ({ reason, since }: Pause): string =>
+  `Sending is paused since ${since.toISOString()} (${reason === 'restored' ? 'a backup was restored' : '`waxwing pause-sending`'}). Run \`waxwing resume-sending\`.`
 
 /** What this process knows about the pause. Workers ask it before each job. */
 export class SendingPause {

@@ -63,6 +63,13 @@ export async function findUndecryptableSecrets({ db, box }: { db: Db; box: Secre
   return found
 }
 
+/** Returns how many webhooks have a secret that can be decrypted only with APP_SECRET_PREVIOUS. */
+export async function countDependentSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<number> {
+  let count = 0
+  for await (const { secret } of readSecrets(db)) if (box.reseal(secret) !== undefined) count++
+  return count
+}
+
 /** The message for the operator about so many secrets. */
 export const undecryptableWarning = (count: number): string =>
   `The secrets of ${count} ${count === 1 ? 'webhook' : 'webhooks'} were encrypted with another APP_SECRET, so their deliveries stay pending. Set APP_SECRET_PREVIOUS to that secret, or rotate the secret of each webhook.`

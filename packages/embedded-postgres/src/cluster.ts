@@ -18,11 +18,12 @@ export type OwnHome = { home: Home; directory: string; release(): Promise<void> 
  */
 export async function openOwnHome(dataDir: string): Promise<OwnHome> {
   const home = await openHome(dataDir)
+  const directory = join(home.directory, 'cluster')
   const lock = await takeLock(home.socketDirectory)
   if (lock.kind === 'taken')
     throw new EmbeddedFailure(
       `Another Waxwing (process ${lock.byPid}) is running on ${dataDir}. Stop it first, or set DATA_DIR to another directory.`,
-      { runningAt: { host: home.socketDirectory, ...login } },
+      { running: { connection: { host: home.socketDirectory, ...login }, directory } },
     )
   try {
     await removeUnfinished(home)
@@ -30,7 +31,7 @@ export async function openOwnHome(dataDir: string): Promise<OwnHome> {
     await lock.release()
     throw error
   }
-  return { home, directory: join(home.directory, 'cluster'), release: lock.release }
+  return { home, directory, release: lock.release }
 }
 
 export const clusterSettings = (home: Home, settings: Record<string, string> = {}) => ({
@@ -59,6 +60,21 @@ export async function finishUpgrade(home: Home): Promise<void> {
   if (await stat(current).catch(() => null)) await rm(next, { recursive: true, force: true })
   else await rename(next, current)
   await syncDirectory(home.directory)
+}
+
+/**
+ * Returns whether `dataDir` contains a database, and creates nothing. Also returns true if this user may not look:
+ * opening the database reports that.
+ */
+export async function hasEmbedded(dataDir: string): Promise<boolean> {
+  for (const name of ['cluster', 'cluster-next']) {
+    const code = await stat(join(dataDir, 'postgres', name)).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') return true
+  }
+  return false
 }
 
 /** Returns the major version, or undefined if there is no cluster. Throws `EmbeddedFailure` for other contents. */

@@ -1,16 +1,18 @@
 export type Connection = { host: string; port: number; user: string; database: string }
 
+export type RunningDatabase = { connection: Connection; directory: string }
+
 /** The embedded PostgreSQL cannot run. The message says why and what to do. */
 export class EmbeddedFailure extends Error {
-  /** The connection to the database if another running instance owns it. */
-  readonly runningAt: Connection | undefined
+  /** The database if another running instance owns it. */
+  readonly running: RunningDatabase | undefined
   /** The major version of the database if it is older than the binaries: `upgradeEmbedded` can upgrade it. */
   readonly olderVersion: string | undefined
 
-  constructor(message: string, options: { runningAt?: Connection; olderVersion?: string; cause?: unknown } = {}) {
+  constructor(message: string, options: { running?: RunningDatabase; olderVersion?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
     this.name = 'EmbeddedFailure'
-    this.runningAt = options.runningAt
+    this.running = options.running
     this.olderVersion = options.olderVersion
   }
 }

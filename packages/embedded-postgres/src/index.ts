@@ -1,3 +1,4 @@
+export { hasEmbedded } from './cluster.ts'
 export { type Embedded, startEmbedded } from './embedded.ts'
 export { type Connection, EmbeddedFailure } from './failure.ts'
 export { openHome } from './home.ts'

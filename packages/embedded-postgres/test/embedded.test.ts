@@ -182,7 +182,9 @@ test('a second instance fails with the process id of the owner, which is not dis
 
   const second = startHere(made)
 
-  await expect(second).rejects.toMatchObject({ runningAt: first.connection })
+  await expect(second).rejects.toMatchObject({
+    running: { connection: first.connection, directory: first.directory },
+  })
   expect(await refusalOf(second)).toContain(`Another Waxwing (process ${process.pid}) is running on ${made}`)
   expect(serverPid(first)).toBe(server)
   await first.stop()

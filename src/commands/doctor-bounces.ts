@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Config } from '../config/config.ts'
+import { lookUpRecords } from '../mail/dns-records.ts'
+import { hostOf } from '../values/domain.ts'
+import type { Finding } from './finding.ts'
+
+const what = 'Bounces'
+const greetingWithinMs = 5_000
+
+/**
+ * Checks that the bounce listener answers and that mail servers find it. Yields nothing if it is not configured.
+ * `nameServers` replace those of the machine.
+ */
+export async function* checkBounces(config: Config, nameServers?: readonly string[]): AsyncGenerator<Finding> {
+  const { BOUNCE_SMTP_PORT: port, BOUNCE_SMTP_HOST: host, BOUNCE_DOMAIN: domain, BASE_URL: baseUrl } = config
+  if (port === undefined || domain === undefined) return
+  yield await listener({ host: reachable(host), port, domain })
+  yield await mx(domain, hostOf(new URL(baseUrl)), nameServers)
+}
+
+/** A listener on all addresses is asked on the local one. */
+const reachable = (host: string) => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
+
+/** A note if nothing listens, because the service may not be running. */
+async function listener({ host, port, domain }: { host: string; port: number; domain: string }): Promise<Finding> {
+  const greeting = await readGreeting(host, port).catch((error: NodeJS.ErrnoException) => error)
+  if (greeting instanceof Error)
+    return {
+      what,
+      ok: true,
+      note: true,
+      says: `nothing answers on ${host} port ${port} (${greeting.code ?? greeting.message}): no bounces arrive until \`waxwing start\` or \`serve\` runs with these settings`,
+    }
+  return greeting.startsWith(`220 ${domain} `)
+    ? { what, ok: true, says: `the listener answers on ${host} port ${port}` }
+    : {
+        what,
+        ok: false,
+        says: `another program answers on ${host} port ${port}: stop it, or set BOUNCE_SMTP_PORT to another port`,
+      }
+}
+
+async function readGreeting(host: string, port: number): Promise<string> {
+  const socket = connect({ host, port })
+  try {
+    const [data] = await once(socket, 'data', { signal: AbortSignal.timeout(greetingWithinMs) })
+    return String(data)
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function mx(domain: string, host: string, nameServers?: readonly string[]): Promise<Finding> {
+  const record = { type: 'MX', name: domain, value: `10 ${host}`, purpose: 'bounces' } as const
+  const [state] = await lookUpRecords([record], nameServers)
+  const advice = `add the DNS record “${domain}. MX ${record.value}.”, or forward its mail to the listener`
+  switch (state!.status) {
+    case 'found':
+      return { what, ok: true, says: `the MX record of ${domain} is ${host}` }
+    case 'missing':
+      return { what, ok: false, says: `${domain} has no MX record, so bounces cannot arrive: ${advice}` }
+    case 'different':
+      return {
+        what,
+        ok: true,
+        note: true,
+        says: `the MX record of ${domain} is ${state!.found}, not ${host}: ${advice}`,
+      }
+    case 'unchecked':
+      return { what, ok: true, note: true, says: `the name servers did not answer for the MX record of ${domain}` }
+  }
+}

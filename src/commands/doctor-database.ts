@@ -1,0 +1,166 @@
+import type { Config } from '../config/config.ts'
+import { checkNodes } from '../db/cluster-nodes.ts'
+import { missingPrivilege } from '../db/connect-faults.ts'
+import type { Db } from '../db/db.ts'
+import { findDistributedTables, hasCitus } from '../db/distribute.ts'
+import { readDistributionPlan } from '../db/distribution-plan.ts'
+import { isMigrated } from '../db/migrate.ts'
+import { checkReplica } from '../db/replica-check.ts'
+import { isMarkedWith } from '../db/secret-mark.ts'
+import { isPooled } from '../db/session.ts'
+import { openLog } from '../runtime/log.ts'
+import { findAppSecret } from '../secrets/secrets.ts'
+import { describePause, findPause } from '../sending-status/sending-pause.ts'
+import {
+  countDependentSecrets,
+  findUndecryptableSecrets,
+  undecryptableWarning,
+  webhookSecretBox,
+} from '../webhooks/signing-secrets.ts'
+import { databaseOf, otherSecret } from './database.ts'
+import type { Finding } from './finding.ts'
+
+const clockDriftMaxSeconds = 5
+
+/** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
+export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
+  const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
+  if (opened instanceof Error) {
+    yield { what: 'Database', ok: false, says: opened.message }
+    yield* secretFile(config)
+    return
+  }
+  try {
+    const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
+    yield migrated instanceof Error
+      ? { what: 'Database', ok: false, says: migrated.message }
+      : {
+          what: 'Database',
+          ok: true,
+          says: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
+        }
+    const [row] = await opened.db<{
+      drift: number
+    }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`
+    const ok = row!.drift <= clockDriftMaxSeconds
+    yield {
+      what: 'Clock',
+      ok,
+      says: ok
+        ? 'in sync with the database'
+        : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
+    }
+    yield* pooler(config, opened.db)
+    yield* cluster(opened.db)
+    if (opened.replica) yield await replica(config, opened.db, opened.replica)
+    // The others need tables that pending migrations may create.
+    if (migrated !== true) return yield* secretFile(config)
+    yield* sending(opened.db)
+    yield await secret(config, opened.db)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Sessions use DATABASE_DIRECT_URL if it is set, otherwise DATABASE_URL. */
+async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): AsyncGenerator<Finding> {
+  await using session = await db.openSession()
+  if (!(await isPooled(session.client))) return
+  yield directUrl === undefined
+    ? {
+        what: 'Pooler',
+        ok: true,
+        note: true,
+        says: 'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
+      }
+    : {
+        what: 'Pooler',
+        ok: false,
+        says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
+      }
+}
+
+/** The nodes of a distributed database. */
+async function* cluster(db: Db): AsyncGenerator<Finding> {
+  if (!(await hasCitus(db))) return
+  const done = await findDistributedTables(db)
+  if (done.size === 0) return
+  const nodes = await checkNodes(db)
+  const down = nodes.filter(({ isUp }) => !isUp)
+  for (const { name } of down)
+    yield { what: 'Cluster', ok: false, says: `the node ${name} is down: its organizations cannot be served` }
+  if (down.length === 0) yield { what: 'Cluster', ok: true, says: `${nodes.length} nodes respond` }
+  const { tables } = await readDistributionPlan(db)
+  const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
+  if (left.length > 0)
+    yield { what: 'Cluster', ok: false, says: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
+}
+
+async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db, replica: Db): Promise<Finding> {
+  const what = 'Replica'
+  const state = await checkReplica(db, replica, seconds * 1_000)
+  switch (state.kind) {
+    case 'current':
+      return { what, ok: true, says: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
+    case 'behind':
+      return {
+        what,
+        ok: false,
+        says: `is ${state.bytes} bytes behind after ${seconds} s, so the primary answers instead: check its load and its network`,
+      }
+    case 'promoted':
+      return {
+        what,
+        ok: false,
+        says: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
+      }
+    case 'unreachable':
+      return { what, ok: false, says: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running` }
+  }
+}
+
+async function* sending(db: Db): AsyncGenerator<Finding> {
+  const pause = await findPause(db)
+  if (pause) yield { what: 'Sending', ok: true, note: true, says: describePause(pause) }
+}
+
+/** Compares APP_SECRET with the database, and tries it on each webhook secret. */
+async function secret(config: Config, db: Db): Promise<Finding> {
+  const what = 'Secret'
+  const current = await findSecret(config)
+  if (current instanceof Error) return { what, ok: false, says: current.message }
+  if (current === undefined)
+    return {
+      what,
+      ok: false,
+      says: `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
+    }
+  const secrets = { current, previous: config.APP_SECRET_PREVIOUS }
+  if (!(await isMarkedWith(db, secrets))) return { what, ok: false, says: otherSecret }
+  const box = webhookSecretBox(secrets)
+  const undecryptable = await findUndecryptableSecrets({ db, box })
+  if (undecryptable.length > 0) return { what, ok: false, says: undecryptableWarning(undecryptable.length) }
+  const dependent = await countDependentSecrets({ db, box })
+  if (dependent > 0)
+    return {
+      what,
+      ok: true,
+      note: true,
+      says: `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`,
+    }
+  const isLocal = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
+  return {
+    what,
+    ok: true,
+    says: isLocal ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'matches the database',
+  }
+}
+
+/** Without a usable database, only a secret that cannot be used is worth a line. */
+async function* secretFile(config: Config): AsyncGenerator<Finding> {
+  const found = await findSecret(config)
+  if (found instanceof Error) yield { what: 'Secret', ok: false, says: found.message }
+}
+
+const findSecret = async (config: Config): Promise<string | undefined | Error> =>
+  config.APP_SECRET ?? findAppSecret(config.DATA_DIR).catch((error: Error) => error)
