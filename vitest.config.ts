@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const slowFiles = [
   'test/browser/screens.test.ts',
+  'test/installed-package.test.ts',
   'test/browser/first-steps.test.ts',
   'test/kill-while-delivering.test.ts',
   'test/kill-while-sending.test.ts',

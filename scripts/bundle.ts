@@ -15,8 +15,11 @@ const sources = [
   join(packageRoot, 'package-lock.json'),
 ]
 
-/** Packages of many ES modules. The other packages are single files or CommonJS, which Node loads faster. */
-const bundled = /^(?:@waxwing\/(?!embedded-postgres)|typebox|jose|postal-mime|csv-parse)/
+/**
+ * Our own packages, which no registry has, and packages of many ES modules. The others are single files or CommonJS, which Node
+ * loads faster.
+ */
+const bundled = /^(?:@waxwing\/|typebox|jose|postal-mime|csv-parse)/
 
 /**
  * Writes the compiled service to dist/bin, its modules combined into few files: Node takes a millisecond to load a

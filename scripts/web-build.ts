@@ -9,7 +9,10 @@ import { replaceDirectory } from './replace-directory.ts'
 
 const web = join(packageRoot, 'web')
 const dist = join(web, 'dist')
-const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map((name) => join(web, name))
+/** What the web app is built from. */
+export const webSources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map((name) =>
+  join(web, name),
+)
 
 const compressedKinds = /\.(js|css|svg|html)$/
 const compressedFromBytes = 1024
@@ -21,7 +24,7 @@ const brotliQuality = 9
  * because standard output belongs to the following command. If nothing changed, it only walks over web/src.
  */
 export async function buildWebWhenStale(): Promise<void> {
-  if (newestMtimeMs([...sources, join(packageRoot, 'package-lock.json')]) > builtMtimeMs()) await buildWeb()
+  if (newestMtimeMs([...webSources, join(packageRoot, 'package-lock.json')]) > builtMtimeMs()) await buildWeb()
 }
 
 async function buildWeb(): Promise<void> {

@@ -1,0 +1,15 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../src/config/package-root.ts'
+import { newestMtimeMs } from './newest.ts'
+import { webSources } from './web-build.ts'
+
+// Run by `npm start` and `npm run waxwing`, which build only if this exits with 1. So a complete build can also be used by those who
+// may not write to it. `dist/.built` has the time when the last complete build began.
+
+const files = ['src', 'scripts', 'bench', 'sdk/src', 'package.json', 'package-lock.json']
+const ofPackages = readdirSync(join(packageRoot, 'packages')).map((name) => `packages/${name}/src`)
+const sources = [...files, ...ofPackages, ...readdirSync(packageRoot).filter((name) => /^tsconfig.*\.json$/.test(name))]
+
+const changedMs = newestMtimeMs([...sources.map((name) => join(packageRoot, name)), ...webSources])
+process.exitCode = newestMtimeMs([join(packageRoot, 'dist/.built')]) >= changedMs ? 0 : 1

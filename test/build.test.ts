@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, cpSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newFolder, watch } from './support/command.ts'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+test('commands in a checkout build only after a change, and a built one can be used without write access', async () => {
+  using folder = newFolder()
+  const copy = ['package.json', 'src', 'scripts', 'packages', 'dist/bin', 'dist/scripts', 'dist/src/config', 'web/src']
+  const isNeeded = (path: string) => !/node_modules|\.(test\.ts|map)$|\/(test|fixtures)$/.test(path)
+  for (const path of copy) cpSync(path, join(folder.path, path), { recursive: true, filter: isNeeded })
+  chmodSync(folder.path, 0o755)
+  writeFileSync(join(folder.path, 'dist/.built'), '')
+  // Without node_modules, every build fails.
+  const path = process.env.PATH!.split(':').filter((each) => !each.endsWith('node_modules/.bin'))
+  const run = async (user: { uid?: number; gid?: number }) => {
+    const options = { cwd: folder.path, env: { PATH: path.join(':'), HOME: '/nonexistent' }, ...user }
+    await using npm = watch(spawn('npm', ['run', '--silent', 'waxwing', '--', '--version'], options))
+    return await npm.ended
+  }
+  const other = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  expect(await run(other)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+
+  const later = Date.now() / 1000 + 5
+  utimesSync(join(folder.path, 'src/cli.ts'), later, later)
+  expect(await run({})).toMatchObject({ code: 127, stdout: '', stderr: expect.stringContaining('tsc') })
+})
