@@ -1,6 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,23 +10,18 @@ import { callUrl, startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
 let app: TestApp
-let folder: string
+const folder = 'dist/examples'
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'waxwing-examples-'))
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const compiled = spawnSync(resolve('node_modules/.bin/tsc'), ['-p', 'examples', '--outDir', folder])
+  // As in examples/README.md.
+  const compiled = spawnSync('npx', ['tsc', '-p', 'examples'])
   expect(String(compiled.stdout)).toBe('')
   app = await startTestApp()
 })
-afterAll(async () => {
-  await app[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => app[Symbol.asyncDispose]())
 
 const environmentOf = (settings: Record<string, string>) => ({ PATH: process.env.PATH ?? '', ...settings })
 const start = (command: string, file: string, settings: Record<string, string>) =>
-  watch(spawn(command, [file], { cwd: folder, env: environmentOf(settings) }))
+  watch(spawn(command, [file], { env: environmentOf(settings) }))
 
 /** Returns the first link in the newest email with the subject. */
 async function linkIn(subject: string): Promise<string> {
@@ -60,7 +54,7 @@ test('the shop sets itself up, sends one email for each state of an order, and f
   const names = ['WAXWING_GROUP_ID', 'WAXWING_CONFIRMED_FLOW_ID', 'WAXWING_SHIPPED_FLOW_ID']
   expect(names.map((name) => again[name])).toEqual(names.map((name) => first[name]))
 
-  await using shop = start(process.execPath, 'shop/shop.js', { ...settings, ...again })
+  await using shop = start(process.execPath, join(folder, 'shop/shop.js'), { ...settings, ...again })
   await shop.says('The shop is open')
   const order = { id: '1042', email: 'ada@example.com', item: 'Tea' }
   const placed = [
@@ -83,6 +77,14 @@ test('the shop sets itself up, sends one email for each state of an order, and f
 
   const forged = await callUrl('POST', `${shopUrl}/webhooks`, { body: { event_name: 'emailHardBounce' } })
   expect([forged.status, forged.text]).toEqual([400, 'missing_signature'])
+})
+
+test('the documented commands name files that exist', () => {
+  const files = [...readFileSync('examples/README.md', 'utf8').matchAll(/(?:node|python3) (\S+)/g)].map(
+    ([, file]) => file!,
+  )
+  expect(files).toContain('dist/examples/shop/setup.js')
+  expect(files.filter((file) => !existsSync(file))).toEqual([])
 })
 
 /** Starts a receiver, and sends it test events from Waxwing, a duplicate and a forgery. */
@@ -122,7 +124,7 @@ async function checkReceiver(command: string, file: string) {
 }
 
 test('the TypeScript receiver verifies deliveries and handles each once', async () => {
-  await checkReceiver(process.execPath, 'receiver-typescript/receiver.js')
+  await checkReceiver(process.execPath, join(folder, 'receiver-typescript/receiver.js'))
 })
 
 // test/webhook-vectors.test.ts runs its code without an installed Python, but without its server.

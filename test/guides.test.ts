@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -83,6 +83,12 @@ test('the quick start, word for word, ends with verified webhooks', async () => 
   await using shell = openShell(folder, {})
   await runBlocks(shell, blocksOf('quick-start').slice(2), onFreePorts)
   expect(blocks.every(({ mode }) => mode === 'run')).toBe(true)
+  expect(readdirSync(folder).filter((name) => !/^(block-\d+|node_modules|package\.json)$/.test(name))).toEqual([])
+
+  // A second run ends with a sentence.
+  const again = spawnSync('bash', ['-c', onFreePorts(blocks[0]!.code)], { cwd: folder, encoding: 'utf8' })
+  expect(again.stderr).toMatch(/registration is closed/i)
+  expect(again.stderr).not.toMatch(/TypeError|\[eval\]/)
 })
 
 test('the commands of the other guides work', async () => {
