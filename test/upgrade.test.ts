@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noProgress } from '../src/backup/progress.ts'
 import { restore } from '../src/backup/restore.ts'
@@ -6,7 +8,7 @@ import { version } from '../src/config/package-root.ts'
 import { openDb } from '../src/db/db.ts'
 import { isMigrated, migrate, readMigrations } from '../src/db/migrate.ts'
 import { readReleases, releaseSecret } from './releases/releases.ts'
-import { newFolder } from './support/command.ts'
+import { newFolder, startCommand } from './support/command.ts'
 import { startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { createTestDb, type TestDb } from './support/test-db.ts'
@@ -56,6 +58,28 @@ test('there is a fixture of the current or the previous version', () => {
 test.for(releases)('the migrations of $version were not changed after its release', ({ migrations }) => {
   const now = new Map(readMigrations().map(({ name, text }) => [name, createHash('sha256').update(text).digest('hex')]))
   expect(migrations.filter(({ name, sha256 }) => now.get(name) !== sha256)).toEqual([])
+})
+
+test('the documented commands of an upgrade work on a database of 0.1.0, with the settings in a file', async () => {
+  const guide = readFileSync('docs/guides/upgrading.md', 'utf8')
+  const release = releases.find(({ version }) => version === '0.1.0')!
+  await using database = await createTestDb({ empty: true })
+  await restoreRelease(database, release)
+  using folder = newFolder()
+  const file = join(folder.path, 'waxwing.env')
+  writeFileSync(file, `DATABASE_URL="${database.url}"\nAPP_SECRET=${releaseSecret}\nDATA_DIR=${folder.path}\n`)
+  const run = async (name: string) => {
+    expect(guide).toContain(`waxwing ${name === 'migrate' ? '-- ' : ''}${name}`)
+    await using command = startCommand([name, '--env-file', file], {}, { cwd: folder.path })
+    return await command.ended
+  }
+  const pending = await run('doctor')
+  expect(pending.stdout).toMatch(/^ok {3}Database .*migrations pending until the next start$/m)
+  expect(await run('migrate')).toMatchObject({ code: 0, stdout: expect.stringContaining('0051_flow_drafts') })
+  expect((await run('rebuild-counters')).stdout).toMatch(/counters .*\nDatabase: postgres:/)
+  const done = await run('doctor')
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {3}Database .*, migrated$/m) })
+  expect(done.stdout).toMatch(/^ok {3}Secret {5}matches the database$/m)
 })
 
 test.for(releases)(

@@ -33,11 +33,13 @@ test('files that the documentation names by version have the current one', () =>
       .map((name) => `docs/guides/${name}`),
   )
   const named = pages.flatMap((page) =>
-    [...read(page).matchAll(/\b(?:waxwing(?:-sdk)?-|waxwing:|git tag v)(\d+\.\d+\.\d+)/g)].map(([name, found]) => ({
-      page,
-      name,
-      found,
-    })),
+    [...read(page).matchAll(/\b(?:waxwing(?:-sdk)?-(?=[\d.]+tgz)|waxwing:|git tag v)(\d+\.\d+\.\d+)/g)].map(
+      ([name, found]) => ({
+        page,
+        name,
+        found,
+      }),
+    ),
   )
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter(({ found }) => found !== version)).toEqual([])
