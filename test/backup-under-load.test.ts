@@ -119,7 +119,7 @@ test('a backup under load is restored with everything that was accepted before i
   })
   const resumed = await runCommand(['resume-sending', '--discard-queued'], restored)
   expect(resumed.stdout).toMatch(
-    /^Discarded [1-9]\d* emails and 0 webhook deliveries that were queued\.\nSending is resumed\.\n$/,
+    /^Discarded [1-9]\d* emails and 0 webhook deliveries that were queued\.\nSending is resumed\.\nDatabase: postgres:.*\n$/,
   )
   await until('the new email', () => otherRelay.mails.length > 0)
   expect(otherRelay.mails.map(messageIdOf)).toEqual([newest.body.data.message_id])
