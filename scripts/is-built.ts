@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
 import { newestMtimeMs } from './newest.ts'
@@ -12,4 +12,6 @@ const ofPackages = readdirSync(join(packageRoot, 'packages')).map((name) => `pac
 const sources = [...files, ...ofPackages, ...readdirSync(packageRoot).filter((name) => /^tsconfig.*\.json$/.test(name))]
 
 const changedMs = newestMtimeMs([...sources.map((name) => join(packageRoot, name)), ...webSources])
-process.exitCode = newestMtimeMs([join(packageRoot, 'dist/.built')]) >= changedMs ? 0 : 1
+const isComplete = ['dist/bin/cli.js', 'web/dist/index.html'].every((name) => existsSync(join(packageRoot, name)))
+const isCurrent = newestMtimeMs([join(packageRoot, 'dist/.built')]) >= changedMs
+process.exitCode = isComplete && isCurrent ? 0 : 1

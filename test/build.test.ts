@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -22,6 +22,8 @@ test('commands in a checkout build only after a change, and a built one can be u
     return await npm.ended
   }
   const other = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  mkdirSync(join(folder.path, 'web/dist'))
+  writeFileSync(join(folder.path, 'web/dist/index.html'), '')
   expect(await run(other)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
 
   const later = Date.now() / 1000 + 5
