@@ -2,13 +2,23 @@ import type { RelayState, SendOutcome, Transport } from '@waxwing/smtp-client'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
 
-/** Logs each change of the relay's state. */
-export const reportRelay =
-  (log: Log) =>
-  (state: RelayState): void => {
-    if (state.kind === 'up') log.info('Relay is accepting email again')
-    else log.warn({ reason: state.reason, nextTryAt: state.nextTryAt }, 'Relay is not accepting email')
+/** While the relay is down, each attempt to connect is reported; one line is logged in this time. */
+const downLoggedEveryMs = 60_000
+
+/** Returns a function that logs the beginning and the end of an outage of the relay, and one line per minute of it. */
+export function reportRelay(log: Log): (state: RelayState) => void {
+  let downLoggedAt = Number.NEGATIVE_INFINITY
+  return (state) => {
+    if (state.kind === 'up') {
+      downLoggedAt = Number.NEGATIVE_INFINITY
+      log.info('Relay is accepting email again')
+    } else if (performance.now() - downLoggedAt >= downLoggedEveryMs) {
+      downLoggedAt = performance.now()
+      const { reason, since, nextTryAt } = state
+      log.warn({ reason, since, nextTryAt }, 'Relay is not accepting email')
+    }
   }
+}
 
 /** For processes that send email. Others never use the relay and would always report it as up. */
 export function measureRelay(relay: Transport, registry: Registry): void {
