@@ -9,6 +9,7 @@ import type { BroadcastParts } from '../messages/send.job.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { windowAt } from '../values/zoned-time.ts'
@@ -29,6 +30,7 @@ import { loadVersions } from './variants.ts'
 
 export type BroadcastJobParts = AttemptParts &
   StepParts & {
+    failures: FailureLog
     templates: TemplateCache
     urgentWork: UrgentWork
     inFlightMax: number
@@ -191,16 +193,21 @@ function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {
   }
 }
 
+/** The work whose failures are logged: looking for a pause and for too many complaints, once for all broadcasts. */
+const checking = 'check of broadcasts'
+
 /** Runs a turn and halts it when the broadcast is no longer being sent. */
 async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promise<TurnEnd> {
   const { organizationId, id } = broadcast
   const failed = (error: unknown): null => {
-    sender.log.warn({ err: error, broadcast: id }, 'Checking a broadcast failed')
+    sender.failures.failed(checking, error)
     return null
   }
   const look = async () => {
     const status = await findStatus(sender.db, organizationId, id).catch(failed)
-    if (status !== null && status !== 'sending') turn.halt()
+    if (status === null) return
+    sender.failures.succeeded(checking)
+    if (status !== 'sending') turn.halt()
   }
   const running: RunningTurn = { turn, look }
   const turns = sender.turns.get(id) ?? new Set()
