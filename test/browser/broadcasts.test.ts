@@ -39,7 +39,7 @@ async function createDraft(page: Page, name: string): Promise<void> {
 }
 
 async function choose(page: Page, field: string, option: string, within: Page | Locator = page): Promise<void> {
-  await within.getByRole('combobox', { name: field }).click()
+  await within.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
   await page.getByRole('option', { name: option }).click()
   await page.keyboard.press('Escape')
 }
@@ -65,16 +65,21 @@ test.each(sizes)(
     const result = panel.getByRole('status')
     await result.waitFor()
     expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Unsubscribed − 1')
-    expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Recipients 4')
+    expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Recipients who will get it 4')
+    await page.getByText('Draft saved.').waitFor()
 
     await panel.getByRole('button', { name: 'Send test email' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send test email' }).click()
     await page.getByRole('dialog').getByText('Queued for sending').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
-    // Scheduled for next year, then cancelled and duplicated to be sent now.
-    await page.getByRole('radio', { name: 'At a time' }).check()
-    await page.getByLabel('Date and time').fill(`${new Date().getFullYear() + 1}-06-01T09:00`)
+    // Scheduled for next month, then cancelled and duplicated to be sent now. A time that has passed is rejected at once.
+    await page.getByRole('radio', { name: 'At a set time' }).check()
+    const planned = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 16)
+    await page.getByLabel('Date and time').fill('2026-01-05T09:00')
+    await page.getByText('Choose a time in the future.', { exact: true }).waitFor()
+    expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
+    await page.getByLabel('Date and time').fill(planned)
     await panel.getByRole('button', { name: 'Check recipients' }).click()
     await panel.getByRole('button', { name: 'Schedule for 4 recipients' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Schedule for 4 recipients' }).click()
@@ -85,6 +90,8 @@ test.each(sizes)(
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Duplicate' }).click()
     await page.getByRole('heading', { name: 'Copy of May news', level: 1 }).waitFor()
+    expect(await page.getByLabel('Date and time').inputValue()).toBe(planned)
+    await page.getByRole('radio', { name: 'Now' }).check()
 
     // Half of the recipients get two variants, and the others the one that is chosen.
     await page.getByRole('switch', { name: 'Compare variants' }).click()
@@ -95,7 +102,8 @@ test.each(sizes)(
     await variant.getByText('must not be empty').waitFor()
     await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }}')
     await panel.getByRole('button', { name: 'Check recipients' }).click()
-    await panel.getByText('4 recipients lack a variable').waitFor()
+    await panel.getByText('is missing for all 4').waitFor()
+    expect(await panel.getByRole('button', { name: 'Start for 0 recipients' }).isDisabled()).toBe(true)
 
     // Variables that only a variant reads have fields as well, and keep their values while the variant is edited.
     const offer = page.getByLabel('offer')
@@ -118,14 +126,17 @@ test.each(sizes)(
     await panel.getByRole('button', { name: 'Check recipients' }).click()
     await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('4 recipients').first().waitFor()
-    await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
+    await dialog.getByText('A sample of 2 recipients (50%) will get one of 2 variants now.').waitFor()
+    await dialog.getByText('The other 2 recipients will get the variant that you choose afterwards.').waitFor()
+    await dialog.getByRole('button', { name: 'Send to 2 recipients' }).click()
     await page.getByRole('region', { name: 'Progress' }).getByText('2 of 4 recipients').waitFor()
+    await page.getByText('Waiting for the winner').first().waitFor()
     await page.getByRole('button', { name: 'Choose variant B' }).click()
     await dialog.getByRole('button', { name: 'Send to the others' }).click()
     await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
     const winner = page.getByRole('table', { name: 'Variants' }).getByRole('row').filter({ hasText: 'Winner' })
     expect(await winner.innerText()).toContain(lookSubject)
+    await page.getByText('The others got variant B.').waitFor()
     await page.getByText('Sent', { exact: true }).first().waitFor()
     const recipients = page.getByRole('table', { name: 'Recipients' })
     await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
@@ -144,3 +155,73 @@ test.each(sizes)(
   },
   600_000,
 )
+
+test('a transactional flow is sent as a service announcement by an owner who types how many unsubscribed people get it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await fill(service, account)
+  const { manage } = service
+  const terms = { name: 'New terms', kind: 'transactional', subject: 'Our terms change', html: '<p>Read them.</p>' }
+  await manage(account.session, 'POST', '/organization/flows', terms)
+  const invitation = { email: 'eve@acme.example', role: 'member', send_email: false }
+  const { token } = (await manage(account.session, 'POST', '/organization/invitations', invitation)).body.data
+  const accepted = await manage('', 'POST', '/auth/accept-invitation', { token, password: account.password })
+  const member = { email: 'eve@acme.example', password: account.password, session: accepted.body.data.token }
+  const memberPath = `/organization/members/${accepted.body.data.user.id}`
+  await manage(account.session, 'PATCH', memberPath, { can_start_broadcasts: true })
+
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('broadcasts')
+  await createDraft(page, 'Terms')
+  await choose(page, 'Flow', 'New terms')
+  await page.getByText('This flow is transactional').waitFor()
+  await choose(page, 'Send to', 'Readers (5)')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
+  await page.getByLabel('This is a service announcement').check()
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByText('It also goes to 1 person who unsubscribed').waitFor()
+
+  await using other = await openTab(browser, service, { account: member })
+  await other.page.goto(new URL(page.url()).pathname.slice(1))
+  await other.page.getByText('Only owners can start a service announcement.').waitFor()
+
+  await panel.getByRole('button', { name: 'Start for 5 recipients' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('1 person who unsubscribed will get this email').waitFor()
+  const send = dialog.getByRole('button', { name: 'Send to 5 recipients' })
+  await dialog.getByLabel('Type 1 to confirm').fill('5')
+  expect(await send.isDisabled()).toBe(true)
+  await dialog.getByLabel('Type 1 to confirm').fill('1')
+  await send.click()
+  await page.getByRole('region', { name: 'Progress' }).getByText('5 of 5 recipients').waitFor()
+  await page.getByRole('table', { name: 'Recipients' }).getByText('ada@example.com').waitFor()
+  expect([...tab.problems, ...other.problems]).toEqual([])
+})
+
+test('the start dialog names the rate, and a cancelled broadcast shows how many were sent', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await fill(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('broadcasts')
+  await createDraft(page, 'Slow news')
+  await choose(page, 'Flow', 'Newsletter')
+  await page.getByLabel('topic').fill('birds')
+  await choose(page, 'Send to', 'Readers (5)')
+  await page.getByLabel('Maximum emails per hour').fill('2')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('At most 2 emails are sent per hour, so sending takes about 2 hours.').waitFor()
+  await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
+  const progress = page.getByRole('region', { name: 'Progress' })
+  await progress.getByText('1 of 4 recipients').waitFor()
+  await page.getByRole('button', { name: 'Cancel broadcast' }).click()
+  await dialog.getByRole('button', { name: 'Cancel broadcast' }).click()
+  await progress.getByText('1 of 4 sent, 3 cancelled').waitFor()
+  expect(tab.problems).toEqual([])
+})

@@ -51,11 +51,14 @@ const fieldLabels: Record<string, string> = {
   from_email: 'From address',
   reply_to: 'Reply-to',
   timezone: 'Time zone',
+  'schedule.at': 'Date and time',
 }
 
 /** The API describes a problem like “must not be empty”: with the name of its field that becomes a sentence. */
 function sentenceOf({ path, problem }: FieldProblem): string {
-  const label = fieldLabels[path] ?? path.charAt(0).toUpperCase() + path.slice(1).replaceAll('_', ' ')
+  const name = path.split('.').findLast((part) => !/^\d+$/.test(part)) ?? path
+  const label =
+    fieldLabels[path] ?? fieldLabels[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
   const text = /^[a-z]/.test(problem) ? `${label} ${problem}` : problem
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

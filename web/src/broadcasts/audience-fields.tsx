@@ -41,7 +41,7 @@ export function AudienceFields({ draft, set, error }: FieldsProps) {
         error={fieldProblem(error, 'audience')}
       />
       <MultiSelect
-        label="Except"
+        label="Exclude"
         description="Contacts in these groups and segments get nothing."
         placeholder={draft.excludedGroups.length + draft.excludedSegments.length === 0 ? 'None' : ''}
         searchable

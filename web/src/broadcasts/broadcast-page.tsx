@@ -17,7 +17,7 @@ export function BroadcastPage() {
     <Page
       wide
       title={broadcast.data?.name ?? 'Broadcast'}
-      beside={broadcast.data && <BroadcastBadge status={broadcast.data.status} />}
+      beside={broadcast.data && <BroadcastBadge broadcast={broadcast.data} />}
       back={{ to: paths.broadcasts, label: 'Broadcasts' }}
       actions={broadcast.data && <BroadcastActions broadcast={broadcast.data} />}
     >

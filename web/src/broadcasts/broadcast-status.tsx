@@ -1,5 +1,6 @@
-import type { BroadcastStatus, RecipientStatus } from '../api/types.ts'
+import type { Broadcast, BroadcastStatus, RecipientStatus } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
+import { isWaitingForWinner } from './plan.ts'
 
 type Look = { tone: Tone; label: string }
 
@@ -14,10 +15,12 @@ const looks: Record<BroadcastStatus, Look> = {
   expired: { tone: 'bad', label: 'Expired' },
 }
 
+const waiting: Look = { tone: 'neutral', label: 'Waiting for the winner' }
+
 export const broadcastStatusOptions = Object.entries(looks).map(([value, { label }]) => ({ value, label }))
 
-export function BroadcastBadge({ status }: { status: BroadcastStatus }) {
-  const { tone, label } = looks[status]
+export function BroadcastBadge({ broadcast }: { broadcast: Broadcast }) {
+  const { tone, label } = isWaitingForWinner(broadcast) ? waiting : looks[broadcast.status]
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }
 

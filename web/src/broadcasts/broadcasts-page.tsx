@@ -29,7 +29,7 @@ const columns: Column<Broadcast>[] = [
     header: 'Status',
     cell: (broadcast) => (
       <>
-        <BroadcastBadge status={broadcast.status} />
+        <BroadcastBadge broadcast={broadcast} />
         {broadcast.status === 'scheduled' && broadcast.starts_at && (
           <Text size="xs" c="dimmed" mt={2}>
             for <DayAndClock at={broadcast.starts_at} />
@@ -67,7 +67,7 @@ export function BroadcastsPage() {
     <Page
       wide
       title="Broadcasts"
-      description="Send a flow to the contacts of groups and segments, once each."
+      description="Send one email to many people: groups, segments, or both."
       beside={<LiveBadge pages={broadcasts} />}
       actions={add}
     >

@@ -70,14 +70,12 @@ export const testBroadcast = (id: string, to: string, variant?: VariantKey) =>
   )
 export const chooseVariant = (id: string, variant: VariantKey) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/choose-variant', { ...at(id), body: { variant } }))
-export const startBroadcast = (id: string, recipients: number) =>
-  dataOf(
-    api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body: { expected_recipients: recipients } }),
-  )
-export const scheduleBroadcast = (id: string, recipients: number) =>
-  dataOf(
-    api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body: { expected_recipients: recipients } }),
-  )
+/** The numbers that the check returned. */
+type Confirmation = { expected_recipients: number; expected_unsubscribed?: number }
+export const startBroadcast = (id: string, body: Confirmation) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body }))
+export const scheduleBroadcast = (id: string, body: Confirmation) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body }))
 
 export const actions = {
   pause: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/pause', at(id))),
@@ -93,6 +91,6 @@ export const exportRecipients = (id: string, status: RecipientStatus | '', fileN
     fileName,
   )
 
-/** The number of recipients whose outcome is known. */
+/** The number of recipients whose outcome is known, without those that were cancelled. */
 export const doneOf = ({ recipients, counts }: BroadcastDetail | Broadcast) =>
-  (recipients ?? 0) - counts.pending - counts.queued
+  (recipients ?? 0) - counts.pending - counts.queued - counts.cancelled

@@ -1,7 +1,7 @@
-import { Anchor, Button, List, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Code, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconChecklist, IconSend } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { BroadcastCheck, BroadcastDetail, Flow } from '../api/types.ts'
@@ -13,8 +13,8 @@ import { count, pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { checkBroadcast } from './broadcasts.api.ts'
 import classes from './check-panel.module.css'
-import type { Draft } from './draft.ts'
-import { StartDialog } from './start-dialog.tsx'
+import { type Draft, isPast } from './draft.ts'
+import { StartDialog, unsubscribedText } from './start-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
 
 type Props = {
@@ -22,16 +22,17 @@ type Props = {
   draft: Draft
   flow: Flow | undefined
   dirty: boolean
-  /** Whether the flow or the audience is missing. */
-  isIncomplete: boolean
+  /** What is missing before it can be checked. */
+  missing: string | undefined
   ensureSaved: () => Promise<void>
 }
 
 /** Check, test and start, in this order. */
-export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensureSaved }: Props) {
+export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved }: Props) {
   const me = useMe()
   const [testing, setTesting] = useState(false)
   const [starting, setStarting] = useState(false)
+  const [rejected, setRejected] = useState(false)
   const check = useMutation({
     mutationFn: async () => {
       await ensureSaved()
@@ -43,8 +44,15 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
   useEffect(() => {
     if (dirty) reset()
   }, [dirty, reset])
-  const recipients = check.data?.recipients ?? 0
-  const mayStart = me.data?.user.can_start_broadcasts ?? false
+  const closeStart = () => {
+    setStarting(false)
+    setRejected(false)
+    if (rejected) reset()
+  }
+  const recipients = check.data ? check.data.recipients - check.data.incomplete : 0
+  const problem = missing ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
+  const { can_start_broadcasts: canStart = false, role } = me.data?.user ?? {}
+  const mayStart = canStart && (role === 'owner' || !draft.serviceAnnouncement)
   const verb = draft.when === 'now' ? 'Start' : 'Schedule'
   return (
     <Paper withBorder p="md" component="section" aria-label="Before sending">
@@ -52,26 +60,26 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
         Before sending
       </Title>
       <Stack gap="sm">
-        {isIncomplete && (
+        {problem && (
           <Text size="sm" c="dimmed">
-            Choose a flow and an audience first.
+            {problem}
           </Text>
         )}
         <Button
           variant={check.data ? 'default' : 'filled'}
           leftSection={<IconChecklist size={16} aria-hidden />}
-          disabled={isIncomplete}
+          disabled={problem !== undefined}
           loading={check.isPending}
           onClick={() => check.mutate()}
         >
           {check.data ? 'Check again' : 'Check recipients'}
         </Button>
         <ErrorLine>{formProblem(check.error)}</ErrorLine>
-        {check.data && <CheckResult check={check.data} />}
+        {check.data && <CheckResult check={check.data} isAnnouncement={draft.serviceAnnouncement} />}
         <Button
           variant="default"
           leftSection={<IconSend size={16} aria-hidden />}
-          disabled={isIncomplete}
+          disabled={missing !== undefined}
           onClick={() => setTesting(true)}
         >
           Send test email
@@ -83,7 +91,9 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
         )}
         {!mayStart && me.data && (
           <Text size="xs" c="dimmed">
-            You can’t start broadcasts. Ask an owner for permission.
+            {canStart
+              ? 'Only owners can start a service announcement. Ask an owner to start it.'
+              : 'You can’t start broadcasts. Ask an owner for permission.'}
           </Text>
         )}
       </Stack>
@@ -94,49 +104,48 @@ export function CheckPanel({ broadcast, draft, flow, dirty, isIncomplete, ensure
         variants={draft.variants.length}
         ensureSaved={ensureSaved}
       />
-      <StartDialog
-        opened={starting}
-        onClose={() => setStarting(false)}
-        broadcast={broadcast}
-        draft={draft}
-        flow={flow}
-        recipients={recipients}
-        onRejected={reset}
-      />
+      {check.data && (
+        <StartDialog
+          opened={starting}
+          onClose={closeStart}
+          broadcast={broadcast}
+          draft={draft}
+          flow={flow}
+          check={check.data}
+          onRejected={() => setRejected(true)}
+        />
+      )}
     </Paper>
   )
 }
 
-function CheckResult({ check }: { check: BroadcastCheck }) {
+function CheckResult({ check, isAnnouncement }: { check: BroadcastCheck; isAnnouncement: boolean }) {
+  const willGet = check.recipients - check.incomplete
   return (
     <Stack gap="sm" role="status">
       <dl className={classes.counts}>
         <Line name="Contacts in the audience" value={check.audience} />
-        <Line name="Unsubscribed" value={-check.unsubscribed} />
-        <Line name="Not subscribed" value={-check.not_subscribed} />
+        {!isAnnouncement && (
+          <>
+            <Line name="Unsubscribed" value={-check.unsubscribed} />
+            <Line name="Not subscribed" value={-check.not_subscribed} />
+          </>
+        )}
         <Line name="Suppressed" value={-check.suppressed} />
-        <Line name="Recipients" value={check.recipients} strong />
+        {check.incomplete > 0 && <Line name="Missing variables" value={-check.incomplete} />}
+        <Line name="Recipients who will get it" value={willGet} strong />
       </dl>
+      {isAnnouncement && (
+        <Notice tone="bad" title={`It also goes to ${unsubscribedText(check.unsubscribed)}`}>
+          A service announcement ignores subscriptions.
+        </Notice>
+      )}
       {check.recipients === 0 && (
         <Notice tone="warn" title="Nobody would receive it">
           Choose another audience. A marketing flow is sent to subscribed contacts only.
         </Notice>
       )}
-      {check.incomplete > 0 && (
-        <Notice tone="warn" title={`${pluralize(check.incomplete, 'recipient lacks', 'recipients lack')} a variable`}>
-          Their emails would fail. Set a value above, add a default to the flow, or complete the contacts.
-          <List size="sm" mt="xs">
-            {check.incomplete_contacts.map(({ id, email, variables }) => (
-              <List.Item key={id}>
-                <Anchor component={Link} to={paths.contact(id)} className="break">
-                  {emailText(email)}
-                </Anchor>
-                : {variables.join(', ')}
-              </List.Item>
-            ))}
-          </List>
-        </Notice>
-      )}
+      {check.incomplete > 0 && <MissingVariables check={check} />}
       {check.checked < check.recipients && (
         <Text size="xs" c="dimmed">
           The variables of {count(check.checked)} of {count(check.recipients)} recipients were checked.
@@ -148,6 +157,45 @@ function CheckResult({ check }: { check: BroadcastCheck }) {
         </Text>
       )}
     </Stack>
+  )
+}
+
+const examplesMax = 3
+
+/** One line for each variable, with some of the contacts that lack it. */
+function MissingVariables({ check }: { check: BroadcastCheck }) {
+  const all = check.checked
+  return (
+    <Notice tone="warn" title={`${pluralize(check.incomplete, 'recipient lacks', 'recipients lack')} a variable`}>
+      They won’t get the email. Set a value above, add a default to the flow, or complete the contacts.
+      <List size="sm" mt="xs">
+        {check.missing_variables.map(({ variable, contacts }) => (
+          <List.Item key={variable}>
+            <Code>{variable}</Code> is missing for{' '}
+            {contacts === all ? `all ${count(all)}` : `${count(contacts)} of ${count(all)}`}
+            {contacts < all && <Examples check={check} variable={variable} />}
+          </List.Item>
+        ))}
+      </List>
+    </Notice>
+  )
+}
+
+function Examples({ check, variable }: { check: BroadcastCheck; variable: string }) {
+  const contacts = check.incomplete_contacts.filter(({ variables }) => variables.includes(variable))
+  if (contacts.length === 0) return null
+  return (
+    <>
+      {', for example '}
+      {contacts.slice(0, examplesMax).map(({ id, email }, at) => (
+        <Fragment key={id}>
+          {at > 0 && ', '}
+          <Anchor component={Link} to={paths.contact(id)} className="break">
+            {emailText(email)}
+          </Anchor>
+        </Fragment>
+      ))}
+    </>
   )
 }
 

@@ -1,21 +1,22 @@
-import { Box, Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
+import { Box, Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastDetail, Variable } from '../api/types.ts'
-import { flowChoicesQuery, flowQuery } from '../flows/flows.api.ts'
+import type { BroadcastDetail, Flow, Variable } from '../api/types.ts'
+import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
 import { UnsavedGuard } from '../flows/unsaved-guard.tsx'
 import { paths } from '../paths.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { AudienceFields, type FieldsProps } from './audience-fields.tsx'
+import { AudienceFields } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
 import { changesOf, type Draft, draftOf, isSame } from './draft.ts'
 import classes from './draft-view.module.css'
+import { FlowFields } from './flow-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
 import { useVariables } from './use-variables.ts'
 import { VariantFields } from './variant-fields.tsx'
@@ -63,7 +64,9 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   }
   /** Resolves when the draft is stored. Rejects if it cannot be stored; the fields then show why. */
   const ensureSaved = async () => {
-    if (dirty) await save.mutateAsync(draft)
+    if (!dirty) return
+    await save.mutateAsync(draft)
+    toast('Draft saved.')
   }
   const fields = { draft, set, error: save.error }
   const contextFields = (shown: Variable[], description: string) => (
@@ -94,17 +97,17 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               onChange={(event) => set({ name: event.currentTarget.value })}
               error={fieldProblem(save.error, 'name')}
             />
-            <FlowField {...fields} variables={variables.ofFlow} />
+            <FlowFields {...fields} flow={flow.data} variables={variables.ofFlow} />
             {contextFields(
               variables.ofFlow,
-              'Values for everybody. Leave a field empty if each contact has an attribute of that name.',
+              'Same for all recipients. Leave empty to use the contact attribute of the same name.',
             )}
           </Part>
           <Part title="A/B test">
             <VariantFields {...fields}>
               {contextFields(
                 variables.ofVariants,
-                'Values for the variables that only variants use. Leave a field empty if each contact has an attribute of that name.',
+                'Variables that only variants use. Same for all recipients. Leave empty to use the contact attribute of the same name.',
               )}
             </VariantFields>
           </Part>
@@ -128,13 +131,21 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
           draft={draft}
           flow={flow.data}
           dirty={dirty}
-          isIncomplete={draft.flowId === null || draft.groups.length + draft.segments.length === 0}
+          missing={missingOf(draft, flow.data)}
           ensureSaved={ensureSaved}
         />
       </Box>
       <UnsavedGuard dirty={dirty && !save.isPending} within={paths.broadcast(id)} />
     </div>
   )
+}
+
+function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
+  if (draft.flowId === null || draft.groups.length + draft.segments.length === 0)
+    return 'Choose a flow and an audience first.'
+  if (flow?.kind === 'transactional' && !draft.serviceAnnouncement)
+    return 'Choose a marketing flow, or confirm that this is a service announcement.'
+  return undefined
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
@@ -145,30 +156,5 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       </Title>
       <Stack gap="sm">{children}</Stack>
     </Paper>
-  )
-}
-
-function FlowField({ draft, set, error, variables }: FieldsProps & { variables: Variable[] }) {
-  const isOfFlow = ([name]: [string, string]) => variables.some((variable) => variable.name === name)
-  const flows = useQuery(flowChoicesQuery)
-  const active = flows.data?.filter(({ status }) => status === 'active') ?? []
-  return (
-    <Select
-      label="Flow"
-      description="The email to send. Its current version is used when the broadcast starts."
-      placeholder="Choose a flow"
-      required
-      searchable
-      data={active.map(({ id, name }) => ({ value: id, label: name }))}
-      value={draft.flowId}
-      onChange={(flowId) =>
-        set({
-          flowId,
-          context: Object.fromEntries(Object.entries(draft.context).filter((entry) => !isOfFlow(entry))),
-          variants: draft.variants.map((variant) => ({ ...variant, version: null })),
-        })
-      }
-      error={fieldProblem(error, 'flow_id')}
-    />
   )
 }

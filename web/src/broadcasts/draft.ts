@@ -5,6 +5,7 @@ import { type Sample, withValues } from '../flows/sample-data.ts'
 export type Draft = {
   name: string
   flowId: string | null
+  serviceAnnouncement: boolean
   /** The values that were typed, by the name of their variable. The others are as saved. */
   context: Sample
   groups: string[]
@@ -57,6 +58,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
   return {
     name: broadcast.name,
     flowId: broadcast.flow_id,
+    serviceAnnouncement: broadcast.service_announcement,
     context: {},
     groups: audience.group_ids,
     segments: audience.segment_ids,
@@ -88,6 +90,7 @@ export function changesOf(draft: Draft, broadcast: BroadcastDetail): BroadcastCh
   return {
     name: draft.name.trim(),
     flow_id: draft.flowId,
+    service_announcement: draft.serviceAnnouncement,
     audience: {
       group_ids: draft.groups,
       segment_ids: draft.segments,
@@ -115,6 +118,13 @@ export function changesOf(draft: Draft, broadcast: BroadcastDetail): BroadcastCh
     decide_after_seconds: Number(draft.decideAfter),
   }
 }
+
+/** Whether a planned time is given and has passed. */
+export const isPast = ({ when, at, timeZone }: Draft) => when !== 'now' && at !== '' && at <= nowIn(timeZone)
+
+/** The local time of a zone, now or some days later, as the field of a time has it. */
+export const nowIn = (timeZone: string, daysLater = 0) =>
+  localTimeOf(new Date(Date.now() + daysLater * 86_400_000).toISOString(), timeZone)
 
 /** The API also accepts a time with an offset. */
 const localTimeOf = (at: string, timeZone: string) =>

@@ -41,14 +41,16 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
         ))}
       </SimpleGrid>
       <dl className={classes.losses}>
-        {losses.map(({ name, value }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="number">
-              {count(value)} <span>{share(value, broadcast.recipients ?? 0)}</span>
-            </dd>
-          </div>
-        ))}
+        {losses
+          .filter(({ value }) => value > 0)
+          .map(({ name, value }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className="number">
+                {count(value)} <span>{share(value, broadcast.recipients ?? 0)}</span>
+              </dd>
+            </div>
+          ))}
       </dl>
     </Section>
   )

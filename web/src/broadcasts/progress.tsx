@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize, share } from '../ui/numbers.ts'
-import { DayAndClock } from '../ui/time.tsx'
+import { DayAndClock, ZonedTime } from '../ui/time.tsx'
 import { broadcastQuery, doneOf } from './broadcasts.api.ts'
+import { isWaitingForWinner } from './plan.ts'
 import { aboutText, useRate } from './use-rate.ts'
 
 /** Why it is not sending, and how far it is. */
@@ -18,7 +19,19 @@ export function BroadcastProgress({ broadcast }: { broadcast: BroadcastDetail })
 }
 
 function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { status, starts_at, detail } = broadcast
+  const { status, starts_at, detail, decides_at } = broadcast
+  if (isWaitingForWinner(broadcast))
+    return (
+      <Notice tone="info" role="status" title="The sample is sent">
+        {decides_at ? (
+          <>
+            Waiting for the winner until <ZonedTime at={decides_at} />. You can pick it earlier below.
+          </>
+        ) : (
+          'Pick the variant for the other recipients below.'
+        )}
+      </Notice>
+    )
   switch (status) {
     case 'scheduled':
       return (
@@ -48,7 +61,9 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
     case 'cancelled':
       return (
         <Notice tone="neutral" role="status" title="Cancelled">
-          {broadcast.recipients === null ? 'Nothing was sent.' : 'The remaining recipients got no email.'}
+          {broadcast.recipients === null
+            ? 'Nothing was sent.'
+            : `${pluralize(broadcast.counts.cancelled, 'recipient', 'recipients')} got no email.`}
         </Notice>
       )
     default:
@@ -60,16 +75,19 @@ function Bar({ broadcast }: { broadcast: BroadcastDetail }) {
   const { dataUpdatedAt } = useQuery(broadcastQuery(broadcast.id))
   const all = broadcast.recipients ?? 0
   const done = doneOf(broadcast)
-  const rate = useRate(done, all, dataUpdatedAt)
-  const isSending = broadcast.status === 'sending'
+  const { cancelled } = broadcast.counts
+  const isSending = broadcast.status === 'sending' && !isWaitingForWinner(broadcast)
+  const rate = useRate(done, all, dataUpdatedAt, isSending)
   const bad = broadcast.counts.failed + broadcast.counts.bounced
   return (
     <Paper withBorder p="md" my="md" component="section" aria-label="Progress">
       <Text mb="xs" aria-live="polite">
         <strong className="number">
-          {count(done)} of {pluralize(all, 'recipient', 'recipients')}
+          {cancelled > 0
+            ? `${count(broadcast.counts.sent)} of ${count(all)} sent, ${count(cancelled)} cancelled`
+            : `${count(done)} of ${pluralize(all, 'recipient', 'recipients')}`}
         </strong>{' '}
-        ({share(done, all)})
+        {cancelled === 0 && <>({share(done, all)})</>}
         {isSending && rate && (
           <>
             , {count(Math.round(rate.perHour))} per hour, {aboutText(rate.leftMs)} left

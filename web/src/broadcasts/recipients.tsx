@@ -70,7 +70,7 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <Section
       title="Recipients"
-      description="The audience at the start, without contacts that were unsubscribed or suppressed then."
+      description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then.`}
       actions={<ExportButton broadcast={broadcast} status={status} />}
     >
       <Filters>

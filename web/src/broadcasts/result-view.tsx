@@ -43,8 +43,11 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
   const excluded = [...audience.exclude_group_ids, ...audience.exclude_segment_ids]
   return [
     ['Flow', <FlowLink key="flow" broadcast={broadcast} />],
+    ...(broadcast.service_announcement
+      ? [['Kind', 'Service announcement, also to unsubscribed contacts'] as [string, ReactNode]]
+      : []),
     ['Audience', <Names key="audience" ids={[...audience.group_ids, ...audience.segment_ids]} />],
-    ...(excluded.length > 0 ? [['Except', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
+    ...(excluded.length > 0 ? [['Excluded', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
     [
       'Schedule',
       schedule.at === null ? 'Started by hand' : localTimeText({ at: schedule.at, when, timeZone: schedule.time_zone }),

@@ -3,7 +3,7 @@ import { fieldProblem } from '../api/api-error.ts'
 import type { Weekday } from '../api/types.ts'
 import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
 import type { FieldsProps } from './audience-fields.tsx'
-import { type When, weekdays } from './draft.ts'
+import { isPast, nowIn, type When, weekdays } from './draft.ts'
 import { DurationSelect } from './duration-select.tsx'
 
 const delays = [
@@ -20,7 +20,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
       <Radio.Group label="When" value={draft.when} onChange={(value) => set({ when: value as When })}>
         <Stack gap="xs" mt={6}>
           <Radio value="now" label="Now" description="When you start it." />
-          <Radio value="at" label="At a time" description="At the same moment for everybody." />
+          <Radio value="at" label="At a set time" description="At the same moment for everybody." />
           <Radio
             value="local"
             label="At the recipient’s local time"
@@ -34,9 +34,11 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
             label="Date and time"
             type="datetime-local"
             required
+            min={nowIn(draft.timeZone)}
+            max={nowIn(draft.timeZone, 365)}
             value={draft.at}
             onChange={(event) => set({ at: event.currentTarget.value })}
-            error={fieldProblem(error, 'schedule.at')}
+            error={isPast(draft) ? 'Choose a time in the future.' : fieldProblem(error, 'schedule.at')}
           />
           <TimeZoneSelect
             label={draft.when === 'local' ? 'Time zone of other recipients' : 'Time zone'}
@@ -57,7 +59,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
       )}
       <WindowFields draft={draft} set={set} error={error} />
       <NumberInput
-        label="Emails per hour at most"
+        label="Maximum emails per hour"
         description="Leave empty to send as fast as the mail server accepts."
         placeholder="No limit"
         min={1}
@@ -70,7 +72,7 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
       />
       {isPlanned && (
         <DurationSelect
-          label="Give up if it cannot start within"
+          label="Expire if it can’t start within"
           description="A broadcast that is late by more than this, for example after an outage or a restored backup, expires and sends nothing."
           durations={delays}
           value={draft.missedAfter}

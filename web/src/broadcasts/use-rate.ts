@@ -8,16 +8,19 @@ type Sample = { at: number; done: number }
 export type Rate = { perHour: number; leftMs: number }
 
 /**
- * The speed of the last half minute and the time that the rest takes at this speed. Undefined until it can be measured.
+ * The speed of the last half minute and the time that the rest takes at this speed. Undefined until it can be measured, and while
+ * nothing is sent: a pause does not count.
  */
-export function useRate(done: number, all: number, updatedAt: number): Rate | undefined {
+export function useRate(done: number, all: number, updatedAt: number, isSending: boolean): Rate | undefined {
   const [samples, setSamples] = useState<Sample[]>([])
   const last = samples.at(-1)
   // Added while rendering, so that the result is shown at once.
-  if (!last || last.at !== updatedAt)
+  if (!isSending) {
+    if (last) setSamples([])
+  } else if (!last || last.at !== updatedAt)
     setSamples([...samples.filter(({ at }) => at > updatedAt - windowMs), { at: updatedAt, done }])
   const first = samples[0]
-  if (!first || !last) return undefined
+  if (!isSending || !first || !last) return undefined
   const ms = last.at - first.at
   const perMs = (last.done - first.done) / ms
   if (ms < measuredMsMin || perMs <= 0) return undefined
@@ -31,9 +34,11 @@ const units = [
 ]
 
 /** A rough duration, such as “about 3 minutes”. */
-export function aboutText(ms: number): string {
-  const unit = units.find((each) => ms >= each.ms)
-  if (!unit) return 'less than a minute'
+export const aboutText = (ms: number) => (ms < units.at(-1)!.ms ? 'less than a minute' : `about ${durationText(ms)}`)
+
+/** In the largest unit that fits, such as “4 hours”. */
+export function durationText(ms: number): string {
+  const unit = units.find((each) => ms >= each.ms) ?? units.at(-1)!
   const value = Math.round(ms / unit.ms)
-  return `about ${value} ${value === 1 ? unit.one : unit.many}`
+  return `${value} ${value === 1 ? unit.one : unit.many}`
 }

@@ -22,8 +22,8 @@ const waits = [
   { value: '86400', label: '1 day' },
 ]
 const rules = [
-  { value: 'clicks', label: 'Most clicks per recipient' },
-  { value: 'opens', label: 'Most opens per recipient' },
+  { value: 'clicks', label: 'Highest click rate' },
+  { value: 'opens', label: 'Highest open rate' },
   { value: 'manual', label: 'You choose it' },
 ]
 
@@ -37,7 +37,7 @@ export function VariantFields({ draft, set, error, children }: FieldsProps & { c
     <Stack gap="md">
       <Switch
         label="Compare variants"
-        description="Part of the recipients get different subjects or versions, and the others the one that works best."
+        description="Send each variant to a sample, then the winner to everyone else."
         checked={isTest}
         onChange={(event) => set({ variants: event.currentTarget.checked ? firstVariants : [] })}
       />
@@ -128,7 +128,7 @@ function OneVariant({ at, flowId, variant, change, remove, error }: OneProps) {
         {variant.content === 'subject' && (
           <TextInput
             label="Subject"
-            description="Replaces the subject of the flow. Variables such as {{ first_name }} work as there."
+            description="Replaces the subject of the flow. You can use variables, e.g. {{ contact.first_name }}."
             required
             value={variant.subject}
             onChange={(event) => change({ subject: event.currentTarget.value })}
@@ -189,7 +189,7 @@ function SampleFields({ draft, set, error }: FieldsProps) {
             />
             <Select
               label="Winner"
-              description="Only people count."
+              description="Automated opens and clicks are ignored."
               data={rules}
               allowDeselect={false}
               value={draft.winnerBy}
@@ -199,8 +199,8 @@ function SampleFields({ draft, set, error }: FieldsProps) {
           </Group>
           {draft.winnerBy !== 'manual' && (
             <DurationSelect
-              label="Choose it after"
-              description="Since the last email of the sample. You can choose it earlier yourself."
+              label="Pick the winner after"
+              description="Counted from the last email of the sample. You can pick it earlier yourself."
               durations={waits}
               value={draft.decideAfter}
               onChange={(decideAfter) => set({ decideAfter })}
@@ -208,8 +208,7 @@ function SampleFields({ draft, set, error }: FieldsProps) {
             />
           )}
           <Text size="xs" c="dimmed">
-            A difference between variants means little below some hundred recipients each. In case of a tie, variant A
-            wins.
+            Samples under a few hundred people rarely show a reliable winner. In case of a tie, variant A wins.
           </Text>
         </>
       )}

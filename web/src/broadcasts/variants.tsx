@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { DayAndClock } from '../ui/time.tsx'
+import { ZonedTime } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { broadcastQuery, chooseVariant } from './broadcasts.api.ts'
 
@@ -91,14 +91,15 @@ function Explanation({ broadcast, isOpen }: { broadcast: BroadcastDetail; isOpen
   const { test_percent: percent, winner, winner_by: by, decides_at: at } = broadcast
   if (percent === 100) return 'Everybody got one of them.'
   const sample = `Results of the sample, ${percent}% of the recipients.`
-  if (winner !== null) return `${sample} The others get variant ${winner}.`
+  const isOver = ['sent', 'cancelled', 'expired'].includes(broadcast.status)
+  if (winner !== null) return `${sample} The others ${isOver ? 'got' : 'get'} variant ${winner}.`
   if (!isOpen) return sample
   if (by === 'manual') return `${sample} The others wait until you choose a variant.`
-  const reaction = by === 'opens' ? 'opens' : 'clicks'
-  if (at === null) return `${sample} It is being sent; the others get the variant with the most ${reaction}.`
+  const rule = by === 'opens' ? 'open rate' : 'click rate'
+  if (at === null) return `${sample} It is being sent; the others get the variant with the highest ${rule}.`
   return (
     <>
-      {sample} The others get the variant with the most {reaction}, which is chosen <DayAndClock at={at} />.
+      {sample} The others get the variant with the highest {rule}, which is picked on <ZonedTime at={at} />.
     </>
   )
 }

@@ -1,0 +1,68 @@
+import { Checkbox, Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { fieldProblem } from '../api/api-error.ts'
+import type { Flow, FlowKind, Variable } from '../api/types.ts'
+import { kindLabels } from '../flows/flow-status.tsx'
+import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { Notice } from '../ui/notice.tsx'
+import type { FieldsProps } from './audience-fields.tsx'
+
+const kinds: FlowKind[] = ['marketing', 'transactional']
+
+type Props = FieldsProps & { flow: Flow | undefined; variables: Variable[] }
+
+/** The flow, and whether a transactional one is a service announcement. */
+export function FlowFields({ draft, set, error, flow, variables }: Props) {
+  const isOfFlow = ([name]: [string, string]) => variables.some((variable) => variable.name === name)
+  const flows = useQuery(flowChoicesQuery)
+  const active = flows.data?.filter(({ status }) => status === 'active') ?? []
+  const isTransactional = flow?.kind === 'transactional'
+  return (
+    <>
+      <Select
+        label="Flow"
+        description={
+          flow
+            ? `${kindLabels[flow.kind]} flow. Its current version is used when the broadcast starts.`
+            : 'The email to send. Its current version is used when the broadcast starts.'
+        }
+        placeholder="Choose a flow"
+        required
+        searchable
+        data={kinds
+          .map((kind) => ({
+            group: kindLabels[kind],
+            items: active.filter((each) => each.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
+          }))
+          .filter(({ items }) => items.length > 0)}
+        value={draft.flowId}
+        onChange={(flowId) =>
+          set({
+            flowId,
+            serviceAnnouncement: false,
+            context: Object.fromEntries(Object.entries(draft.context).filter((entry) => !isOfFlow(entry))),
+            variants: draft.variants.map((variant) => ({ ...variant, version: null })),
+          })
+        }
+        error={isTransactional ? undefined : fieldProblem(error, 'flow_id')}
+      />
+      {isTransactional && (
+        <Notice tone="bad" title="This flow is transactional">
+          It also reaches people who unsubscribed, and has no unsubscribe link. Send it to many only as a service
+          announcement, such as a change of terms or a security notice. For news and offers, choose a marketing flow.
+          <Checkbox
+            mt="xs"
+            label="This is a service announcement"
+            checked={draft.serviceAnnouncement}
+            onChange={(event) => set({ serviceAnnouncement: event.currentTarget.checked })}
+            error={
+              error && !draft.serviceAnnouncement && fieldProblem(error, 'flow_id')
+                ? 'Confirm this, or choose a marketing flow.'
+                : undefined
+            }
+          />
+        </Notice>
+      )}
+    </>
+  )
+}
