@@ -22,7 +22,8 @@ export async function broadcast(): Promise<Result> {
     MAIL_FROM: 'Acme <shop@example.com>',
   })
   const tenant = await service.register('acme')
-  const flow = await createFlow(tenant)
+  // Only marketing flows are sent to many.
+  const flow = await createFlow(tenant, { kind: 'marketing' })
   await insertContacts(service.db, tenant.id, perRound)
   const group = await tenant.manage('POST', '/groups', { name: 'All' })
   await service.db.statement`

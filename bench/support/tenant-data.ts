@@ -24,8 +24,8 @@ export const orderMail = {
 /** The flow of an organization. */
 export type OrganizationFlow = { organizationId: OrganizationId; id: FlowId; text: string }
 
-export async function createFlow(tenant: Tenant): Promise<OrganizationFlow> {
-  const { id } = await tenant.manage('POST', '/flows', orderMail)
+export async function createFlow(tenant: Tenant, changes: object = {}): Promise<OrganizationFlow> {
+  const { id } = await tenant.manage('POST', '/flows', { ...orderMail, ...changes })
   return { organizationId: tenant.id, id: parseId('flw', id)!, text: id }
 }
 

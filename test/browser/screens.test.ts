@@ -170,7 +170,7 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
   await until('the email to arrive in the inbox', async () =>
     (await manage('GET', '/inbox')).some(({ id }: { id: string }) => id === sent.message_id),
   )
-  const draft = await manage('POST', '/broadcasts', { name: 'May news', flow_id: flow.id })
+  const draft = await manage('POST', '/broadcasts', { name: 'May news', flow_id: flow.id, service_announcement: true })
   return {
     overview: '',
     flows: 'flows',
