@@ -5,7 +5,7 @@ import type { PendingRecipient } from './parts.sql.ts'
 /** A recipient whose row was read longer ago is read again before the email leaves. */
 const recentMs = 1_500
 /** Emails that leave after this time start that, so that few have to wait for it. */
-const refreshAfterMs = 1_000
+const refreshAfterMs = 1_250
 
 type Find = (ids: readonly ContactId[]) => Promise<readonly ContactStanding[]>
 
