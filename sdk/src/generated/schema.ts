@@ -9697,7 +9697,7 @@ export interface operations {
                             /** @description The undo of the import; null if it was not undone. */
                             undo: {
                                 /** @enum {string} */
-                                status: "queued" | "running" | "done";
+                                status: "queued" | "running" | "done" | "failed";
                                 /** @description Created contacts that were removed. */
                                 removed: number;
                                 /** @description Changed contacts whose previous values were restored. */
@@ -9817,7 +9817,7 @@ export interface operations {
                             /** @description The undo of the import; null if it was not undone. */
                             undo: {
                                 /** @enum {string} */
-                                status: "queued" | "running" | "done";
+                                status: "queued" | "running" | "done" | "failed";
                                 /** @description Created contacts that were removed. */
                                 removed: number;
                                 /** @description Changed contacts whose previous values were restored. */
@@ -9931,7 +9931,7 @@ export interface operations {
                             /** @description The undo of the import; null if it was not undone. */
                             undo: {
                                 /** @enum {string} */
-                                status: "queued" | "running" | "done";
+                                status: "queued" | "running" | "done" | "failed";
                                 /** @description Created contacts that were removed. */
                                 removed: number;
                                 /** @description Changed contacts whose previous values were restored. */
@@ -10051,7 +10051,7 @@ export interface operations {
                             /** @description The undo of the import; null if it was not undone. */
                             undo: {
                                 /** @enum {string} */
-                                status: "queued" | "running" | "done";
+                                status: "queued" | "running" | "done" | "failed";
                                 /** @description Created contacts that were removed. */
                                 removed: number;
                                 /** @description Changed contacts whose previous values were restored. */
@@ -10308,7 +10308,7 @@ export interface operations {
                             /** @description The undo of the import; null if it was not undone. */
                             undo: {
                                 /** @enum {string} */
-                                status: "queued" | "running" | "done";
+                                status: "queued" | "running" | "done" | "failed";
                                 /** @description Created contacts that were removed. */
                                 removed: number;
                                 /** @description Changed contacts whose previous values were restored. */
