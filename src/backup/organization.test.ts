@@ -35,7 +35,7 @@ const importInto = (db: Db, path: string) => importOrganization(path, { db, box,
 async function startFilled(): Promise<TestApp & { id: OrganizationId }> {
   const app = await startTestApp({}, ['serve'])
   await registerOther(app)
-  const webhook = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true }
+  const webhook = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true, acknowledge: '2xx', retry_4xx: [429] }
   await app.manage('POST', '/organization/webhooks', webhook)
   const flowId = await createFlow(app)
   await send(app, flowId)
@@ -95,8 +95,10 @@ test('what is queued is not sent twice, and webhooks are paused with a new secre
   expect(await fresh.db`select from messages where status = 'queued'`).toEqual([])
   expect(await fresh.db`select from deliveries where status = 'pending'`).toEqual([])
   expect(await fresh.db`select from jobs`).toEqual([])
-  const webhooks = await fresh.db<{ secret: Buffer; status: string }>`select secret, status from webhooks`
-  expect(webhooks.map(({ secret, status }) => [box.open(secret)?.slice(0, 6), status])).toEqual([['whsec_', 'paused']])
+  const [webhook, ...others] = await fresh.db<{ secret: Buffer }>`
+    select secret, status, acknowledge, retry_4xx from webhooks`
+  expect(webhook).toMatchObject({ status: 'paused', acknowledge: '2xx', retry4xx: [429] })
+  expect([box.open(webhook!.secret)?.slice(0, 6), others]).toEqual(['whsec_', []])
 })
 
 test('members can sign in to the importing installation, and API keys work', async () => {

@@ -182,7 +182,9 @@ test('owners get one email when an endpoint starts failing, and another only for
   expect(others).toEqual([])
   expect(received).toMatchObject({ to: 'owner@acme.example', subject: 'The webhook “Orders” is failing' })
   const { text } = (await app.manage('GET', `/organization/inbox/${received.id}`)).body.data
-  expect(text).toMatch(/Deliveries have been failing since [\d-]+ [\d:]+ UTC\. The last result was: answered 503/)
+  expect(text).toMatch(
+    /Deliveries have been failing since [\d-]+ [\d:]+ UTC\. The last result was: Responded 503 \(200 expected\)/,
+  )
   expect(text).toContain(`/developers/webhooks/${id}`)
   expect((await app.manage('GET', '/organization/notices')).body.data).toMatchObject([
     { kind: 'webhook_failing', webhook_id: id },

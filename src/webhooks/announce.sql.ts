@@ -26,7 +26,7 @@ export function insertAnnounced(
     select ${event.organizationId}::uuid, id, webhook_id, ${event.id}::uuid, ${event.eventName}::text,
       case when is_active then 'pending' else 'failed' end,
       case when is_active then now() end,
-      case when not is_active then 'not sent: the webhook was paused' end,
+      case when not is_active then 'Not sent: the webhook was paused' end,
       ${event.body}::text
     from unnest(
       ${deliveries.map(({ id }) => id)}::uuid[],

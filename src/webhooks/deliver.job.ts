@@ -21,6 +21,7 @@ import { webhookBody } from './envelope.ts'
 import { deliverKind } from './fan-out.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type PostOutcome, reasonInWords } from './post-outcome.ts'
+import type { ResponseRules } from './response-rules.ts'
 import type { RetryDelays, RetrySchedule } from './retry-schedules.ts'
 import type { SafePost } from './safe-post.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
@@ -101,7 +102,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
 async function postponeUnsignable({ db }: DeliverParts, claim: Claim, { id, createdAt }: Unsignable): Promise<Handled> {
   const isExpired = Date.now() - createdAt.getTime() > unsignableMsMax
   const settlement = { claim, retryInMs: isExpired ? null : unsignableRetryMs }
-  await db.begin((tx) => postponeUntried(tx, settlement, id, `not sent: ${unreadableSecret}`))
+  await db.begin((tx) => postponeUntried(tx, settlement, id, `Not sent: ${unreadableSecret}`))
   return { peer: 'unresponsive' }
 }
 
@@ -121,11 +122,21 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
       return undefined
     }
     if (!secrets) return { id: row.id, createdAt: row.createdAt, isUnsignable: true as const }
-    const { id: deliveryId, eventName, url, attemptCount, retrySchedule, isTest } = row
-    return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1, retrySchedule, isTest }
+    const { id: deliveryId, eventName, url, attemptCount, acknowledge, retry4xx, retrySchedule, isTest } = row
+    return {
+      id: deliveryId,
+      eventName,
+      url,
+      body,
+      secrets,
+      number: attemptCount + 1,
+      rules: { acknowledge, retry4xx },
+      retrySchedule,
+      isTest,
+    }
   })
   if (withoutEvent.length > 0)
-    await failDeliveries(db.statement, withoutEvent, 'not sent: the event was deleted by the retention period')
+    await failDeliveries(db.statement, withoutEvent, 'Not sent: the event was deleted by the retention period')
   return toAttempt
 }
 
@@ -162,6 +173,7 @@ export type ToPost = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
   body: string
   secrets: string[]
   number: number
+  rules: ResponseRules
 }
 
 export type ToAttempt = ToPost & { retrySchedule: RetrySchedule; isTest: boolean }
@@ -172,7 +184,7 @@ export type Unsignable = Pick<DeliveryRow, 'id' | 'createdAt'> & { isUnsignable:
 /** Sends one signed request, outside any transaction, so that a slow receiver never holds a database connection. */
 export async function attemptDelivery(
   { safePost, metrics }: Pick<DeliverParts, 'safePost' | 'metrics'>,
-  { id, eventName, url, body, secrets, number }: ToPost,
+  { id, eventName, url, body, secrets, number, rules }: ToPost,
 ): Promise<{ attempt: Attempt; outcome: PostOutcome }> {
   const at = new Date()
   const signed = signWebhook({ id: toText('dlv', id), timestamp: Math.floor(at.getTime() / 1000), body, secrets })
@@ -182,7 +194,7 @@ export async function attemptDelivery(
     'X-Service-Event': eventName,
     ...signed,
   }
-  const outcome = await safePost.post(url, headers, body)
+  const outcome = await safePost.post(url, headers, body, rules)
   metrics.attempted(outcome)
   return {
     outcome,
@@ -223,7 +235,9 @@ function resultOf(
     case 'timed_out':
     case 'unreachable': {
       const delay = retryDelays[claim.attempt]
-      return delay === undefined ? end('failed') : end('pending', Math.round(delay * 1000))
+      if (delay === undefined) return end('failed')
+      const wantedDelay = outcome.kind === 'not_acknowledged' ? outcome.retryAfterSeconds : 0
+      return end('pending', Math.round(Math.max(delay, wantedDelay) * 1000))
     }
     case 'local_resource_error':
       return undefined

@@ -6,29 +6,31 @@ import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Attempt, type DeliveryStatus, keptBody } from './deliveries.sql.ts'
+import type { ResponseRules } from './response-rules.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
-export type DeliveryRow = SealedSecrets & {
-  organizationId: OrganizationId
-  id: DeliveryId
-  eventId: EventId
-  eventName: WebhookEventName
-  attemptCount: number
-  createdAt: Date
-  body: string | null
-  url: string
-  retrySchedule: RetrySchedule
-  isTest: boolean
-  occurredAt: Date | null
-  messageId: MessageId | null
-  flowId: FlowId | null
-  machine: boolean
-  data: EventData
-  contactId: ContactId
-  contactEmail: string | null
-  contactFirstName: string | null
-}
+export type DeliveryRow = SealedSecrets &
+  ResponseRules & {
+    organizationId: OrganizationId
+    id: DeliveryId
+    eventId: EventId
+    eventName: WebhookEventName
+    attemptCount: number
+    createdAt: Date
+    body: string | null
+    url: string
+    retrySchedule: RetrySchedule
+    isTest: boolean
+    occurredAt: Date | null
+    messageId: MessageId | null
+    flowId: FlowId | null
+    machine: boolean
+    data: EventData
+    contactId: ContactId
+    contactEmail: string | null
+    contactFirstName: string | null
+  }
 
 /**
  * Returns everything needed to attempt these deliveries. Skips deliveries with another status and those whose webhook
@@ -41,7 +43,8 @@ export async function findDeliveriesToSend(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
-      deliveries.created_at, deliveries.is_test, ${keptBody}, webhooks.url, webhooks.retry_schedule, ${sealedSecrets},
+      deliveries.created_at, deliveries.is_test, ${keptBody}, webhooks.url, webhooks.acknowledge, webhooks.retry_4xx,
+      webhooks.retry_schedule, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       events.contact_email, events.contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)

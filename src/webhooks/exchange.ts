@@ -3,6 +3,7 @@ import { answerBytesMax, answerText } from './answer-text.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Deadlines, Waiting } from './deadlines.ts'
 import { type PostOutcome, type PostResult, resultOfStatus } from './post-outcome.ts'
+import { type ResponseRules, retryAfterSeconds } from './response-rules.ts'
 import { becauseOf, isConnectionLoss, isLocalResourceError } from './unreachable.ts'
 
 export type Parts = { timeoutMs: number; deadlines: Deadlines; connections: Connections }
@@ -16,11 +17,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
   readonly #parts: Parts
   readonly #origin: string
   readonly #request: Dispatcher.DispatchOptions
+  readonly #rules: ResponseRules
   readonly #resolve: (outcome: PostOutcome) => void
   #connection: Connection | undefined
   #sentAgain = false
   #settled = false
   #statusCode = 0
+  #retryAfterSeconds = 0
   #chunks: Buffer[] = []
   #bytes = 0
 
@@ -28,11 +31,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     parts: Parts,
     origin: string,
     request: Dispatcher.DispatchOptions,
+    rules: ResponseRules,
     resolve: (outcome: PostOutcome) => void,
   ) {
     this.#parts = parts
     this.#origin = origin
     this.#request = request
+    this.#rules = rules
     this.#resolve = resolve
   }
 
@@ -48,8 +53,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
 
   onRequestStart(): void {}
 
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: Record<string, string | string[]>,
+  ): void {
     this.#statusCode = statusCode
+    if (statusCode === 429) this.#retryAfterSeconds = retryAfterSeconds(headers['retry-after'])
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -58,13 +68,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     this.#bytes += chunk.length
     if (this.#bytes <= answerBytesMax) return
     // The status decides; the rest of the body is not needed.
-    this.#settle(resultOfStatus(this.#statusCode))
+    this.#settle(this.#result())
     this.#drop()
   }
 
   onResponseEnd(): void {
     if (this.#settled) return
-    this.#settle(resultOfStatus(this.#statusCode))
+    this.#settle(this.#result())
     this.#parts.connections.release(this.#connection!)
   }
 
@@ -88,9 +98,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     this.#drop()
   }
 
-  /** A 4xx status is final, even if the rest of the response fails. */
+  #result(): PostResult {
+    return resultOfStatus(this.#statusCode, this.#rules, this.#retryAfterSeconds)
+  }
+
+  /** A final status stays final, even if the rest of the response fails. */
   #refusal(): PostResult | undefined {
-    const result = resultOfStatus(this.#statusCode)
+    const result = this.#result()
     return result.kind === 'refused' ? result : undefined
   }
 

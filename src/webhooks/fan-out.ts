@@ -46,7 +46,7 @@ export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: 
     select organization_id, id, webhook_id, event_id, event_name,
       case when is_active then 'pending' else 'failed' end,
       case when is_active then now() end,
-      case when not is_active then 'not sent: the webhook was paused' end
+      case when not is_active then 'Not sent: the webhook was paused' end
     from unnest(
       ${deliveries.map(({ event }) => event.organizationId)}::uuid[],
       ${deliveries.map(({ id }) => id)}::uuid[],

@@ -6,6 +6,7 @@ import type { Attempt } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import { insertPastDeliveries, type PastEvent, selectNewestEvents } from './past-deliveries.sql.ts'
 import { reasonInWords, resultOfStatus } from './post-outcome.ts'
+import { defaultRules } from './response-rules.ts'
 
 /** The response to one attempt. */
 export type PastAnswer = { statusCode: number; durationMs: number; body: string }
@@ -29,7 +30,7 @@ export async function addPastDeliveries(
     let atMs = event.occurredAt.getTime()
     const attempts = answersOf(event).map((answer, index): Attempt => {
       atMs += (secondsBetween[index] ?? 0) * 1000 + answer.durationMs
-      const result = resultOfStatus(answer.statusCode)
+      const result = resultOfStatus(answer.statusCode, defaultRules)
       const timestamp = Math.floor(atMs / 1000)
       const signed = signWebhook({ id: toText('dlv', event.deliveryId), timestamp, body, secrets: [secret] })
       return {

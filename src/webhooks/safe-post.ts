@@ -5,6 +5,7 @@ import { createDeadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import type { PostOutcome } from './post-outcome.ts'
 import { type Resolve, resolveByNameServers, resolveBySystem } from './resolve.ts'
+import { defaultRules, type ResponseRules } from './response-rules.ts'
 
 export type SafePostOptions = {
   /** Wall-clock time for one post: name lookup, connecting, waiting and reading together. */
@@ -23,7 +24,12 @@ export type SafePostOptions = {
 
 export type SafePost = {
   /** Never rejects because of the receiver or the network. The caller limits the number of concurrent posts. */
-  post(url: string, headers: Record<string, string>, body: string | Uint8Array): Promise<PostOutcome>
+  post(
+    url: string,
+    headers: Record<string, string>,
+    body: string | Uint8Array,
+    rules?: ResponseRules,
+  ): Promise<PostOutcome>
   /** Ends posts in flight as unreachable and closes all connections. */
   close(): void
 }
@@ -48,12 +54,12 @@ export function createSafePost(options: SafePostOptions): SafePost {
   const parts = { timeoutMs, deadlines, connections }
 
   return {
-    post: (url, headers, body) =>
+    post: (url, headers, body, rules = defaultRules) =>
       new Promise((resolve) => {
         const { protocol, origin, pathname, search } = new URL(url)
         if (protocol === 'https:' || (allowPrivate && protocol === 'http:')) {
           const request = { method: 'POST' as const, path: pathname + search, headers, body }
-          new Exchange(parts, origin, request, resolve).start()
+          new Exchange(parts, origin, request, rules, resolve).start()
         } else {
           resolve({ kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null })
         }

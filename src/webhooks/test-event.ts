@@ -45,10 +45,10 @@ export async function sendTestEvent(
     contact: isBroadcastEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
     isTest: true,
   })
-  const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
+  const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1, rules: webhook }
   const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
   if (outcome.kind === 'local_resource_error')
-    throw new Refusal('unavailable', `Not sent: ${attempt.reason}. Try again in a moment.`, { retryAfterSeconds: 1 })
+    throw new Refusal('unavailable', `Not sent: ${outcome.because}. Try again in a moment.`, { retryAfterSeconds: 1 })
   const delivery = { organizationId, id: deliveryId, webhookId, eventId, eventName, body, attempt }
   await parts.db.begin((tx) => insertTestDelivery(tx, delivery))
   return { deliveryId, attempt }

@@ -11,7 +11,9 @@ import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
+import { nameMax } from '../values/names.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
+import { type Acknowledgement, acknowledgements, type Retryable4xx, retryable4xx } from './response-rules.ts'
 import { type RetryDelays, type RetrySchedule, retrySchedules, scheduleInWords } from './retry-schedules.ts'
 import { sendTestEvent, type TestParts } from './test-event.ts'
 import { type DeliveryStats, selectDeliveryStats, selectWebhooks } from './webhooks.sql.ts'
@@ -20,6 +22,7 @@ import {
   createWebhook,
   deleteWebhook,
   getWebhook,
+  overlapHoursMax,
   rotateWebhookSecret,
   type Webhook,
   type WebhookParts,
@@ -33,6 +36,8 @@ const WebhookOut = Type.Object({
   all_events: Type.Boolean(),
   status: oneOf('active', 'paused'),
   paused_reason: Nullable(Type.String()),
+  acknowledge: oneOf(...acknowledgements),
+  retry_4xx: Type.Array(Type.Unsafe<Retryable4xx>({ type: 'integer', enum: retryable4xx })),
   retry_schedule: oneOf(...retrySchedules),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -59,12 +64,27 @@ const RetryScheduleName = Type.Unsafe<RetrySchedule>({
     '`standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.',
 })
 
-// Names and URLs are validated later, with specific messages.
+// URLs are validated later, with specific messages.
 const fields = {
-  name: Type.String({ maxLength: 1000 }),
+  name: Type.String({ minLength: 1, maxLength: nameMax }),
   url: Type.String({ maxLength: 5000 }),
-  event_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })),
+  event_types: Type.Optional(Type.Array(oneOf(...webhookEventNames), { maxItems: 100 })),
   all_events: Type.Optional(Type.Boolean()),
+  acknowledge: Type.Optional(
+    Type.Unsafe<Acknowledgement>({
+      type: 'string',
+      enum: acknowledgements,
+      description: 'The statuses that acknowledge a delivery: only 200 (default), or any from 200 to 299.',
+    }),
+  ),
+  retry_4xx: Type.Optional(
+    Type.Array(Type.Unsafe<Retryable4xx>({ type: 'integer', enum: retryable4xx }), {
+      uniqueItems: true,
+      maxItems: retryable4xx.length,
+      description:
+        'The 4xx statuses that are retried. By default none: a 4xx response is final. After a 429 with `Retry-After`, the next attempt waits at least that long, up to an hour.',
+    }),
+  ),
   retry_schedule: Type.Optional(RetryScheduleName),
 }
 const RetryScheduleOut = Type.Object({
@@ -120,6 +140,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           url,
           event_types: eventTypes,
           all_events: allEvents,
+          acknowledge,
+          retry_4xx: retry4xx,
           retry_schedule: retrySchedule,
         } = request.body
         const { webhook, secret } = await createWebhook(parts, creatorOf(request), {
@@ -127,6 +149,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           url,
           eventTypes,
           allEvents,
+          acknowledge,
+          retry4xx,
           retrySchedule,
         })
         return reply.status(201).send(created({ ...webhookOut(webhook), signing_secret: secret }))
@@ -174,6 +198,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           event_types: eventTypes,
           all_events: allEvents,
           status,
+          acknowledge,
+          retry_4xx: retry4xx,
           retry_schedule: retrySchedule,
         } = request.body
         const changes = {
@@ -181,6 +207,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           ...(url === undefined ? {} : { url }),
           eventTypes,
           allEvents,
+          acknowledge,
+          retry4xx,
           retrySchedule,
           status,
           checkUnchanged: checkIfMatch(request, tagOf),
@@ -214,7 +242,13 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           description:
             'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).',
           params: Params,
-          body: Type.Optional(Nullable(Type.Object({ overlap_hours: Type.Optional(Type.Number()) }))),
+          body: Type.Optional(
+            Nullable(
+              Type.Object({
+                overlap_hours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax, default: 24 })),
+              }),
+            ),
+          ),
           response: answers(WithSecret),
         },
       },
@@ -258,8 +292,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
   }
 }
 
-const tagOf = ({ name, url, eventTypes, allEvents, status, retrySchedule }: Webhook) =>
-  etagOf(name, url, eventTypes, allEvents, status, retrySchedule)
+const tagOf = ({ name, url, eventTypes, allEvents, status, acknowledge, retry4xx, retrySchedule }: Webhook) =>
+  etagOf(name, url, eventTypes, allEvents, status, acknowledge, retry4xx, retrySchedule)
 
 function creatorOf(request: FastifyRequest) {
   const organizationId = organizationIdOf(request)
@@ -283,6 +317,8 @@ const webhookOut = (webhook: Webhook, stats: Omit<DeliveryStats, 'webhookId'> = 
   all_events: webhook.allEvents,
   status: webhook.status,
   paused_reason: webhook.pausedReason,
+  acknowledge: webhook.acknowledge,
+  retry_4xx: [...webhook.retry4xx],
   retry_schedule: webhook.retrySchedule,
   created_at: webhook.createdAt.toISOString(),
   updated_at: webhook.updatedAt.toISOString(),

@@ -2,9 +2,10 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { WebhookEventName } from '../values/event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../values/ids.ts'
+import type { ResponseRules } from './response-rules.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
-export type Webhook = {
+export type Webhook = ResponseRules & {
   organizationId: OrganizationId
   id: WebhookId
   name: string
@@ -25,8 +26,8 @@ export type Webhook = {
   createdByEmail: string | null
 }
 
-const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, retry_schedule,
-  previous_secret_until, created_at, updated_at, last_delivery_at, failing_since, created_by,
+const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, acknowledge,
+  retry_4xx, retry_schedule, previous_secret_until, created_at, updated_at, last_delivery_at, failing_since, created_by,
   (select email from users where users.id = webhooks.created_by and users.organization_id = webhooks.organization_id)
     as created_by_email`
 
@@ -64,7 +65,7 @@ export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Pro
 
 export type NewWebhook = Pick<
   Webhook,
-  'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'retrySchedule'
+  'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | keyof ResponseRules | 'retrySchedule'
 > & {
   secret: Buffer
   createdBy: UserId | null
@@ -72,9 +73,11 @@ export type NewWebhook = Pick<
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
   tx.send`
-    insert into webhooks (organization_id, id, name, url, all_events, event_types, retry_schedule, secret, created_by)
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, acknowledge, retry_4xx, retry_schedule,
+      secret, created_by)
     values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
-      ${webhook.eventTypes}, ${webhook.retrySchedule}, ${webhook.secret}, ${webhook.createdBy})`
+      ${webhook.eventTypes}, ${webhook.acknowledge}, ${webhook.retry4xx}::int[], ${webhook.retrySchedule},
+      ${webhook.secret}, ${webhook.createdBy})`
   const [row] = await tx<Webhook>`
     select ${columns} from webhooks where organization_id = ${webhook.organizationId} and id = ${webhook.id}`
   return row!
@@ -84,13 +87,21 @@ export async function updateWebhook(
   tx: Tx,
   webhook: Pick<
     Webhook,
-    'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'retrySchedule' | 'status'
+    | 'organizationId'
+    | 'id'
+    | 'name'
+    | 'url'
+    | 'allEvents'
+    | 'eventTypes'
+    | keyof ResponseRules
+    | 'retrySchedule'
+    | 'status'
   >,
 ): Promise<Webhook | undefined> {
   const [row] = await tx.run<Webhook>(sql`
     update webhooks
     set name = ${webhook.name}, url = ${webhook.url}, all_events = ${webhook.allEvents}, event_types = ${webhook.eventTypes},
-      retry_schedule = ${webhook.retrySchedule},
+      acknowledge = ${webhook.acknowledge}, retry_4xx = ${webhook.retry4xx}::int[], retry_schedule = ${webhook.retrySchedule},
       -- Resuming resets the failure state.
       failing_since = case when status = 'paused' and ${webhook.status} = 'active' then null else failing_since end,
       paused_reason = case when ${webhook.status} = 'paused' then paused_reason end,

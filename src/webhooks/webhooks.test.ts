@@ -74,6 +74,22 @@ test('invalid webhooks are rejected with the field', async () => {
   expect((await app.manage('GET', '/organization/webhooks')).body.data).toEqual([])
 })
 
+test('only 200 acknowledges and no 4xx is retried, unless a webhook says otherwise', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id, ...made } = (await create(app)).body.data
+  expect(made).toMatchObject({ acknowledge: '200', retry_4xx: [] })
+  const path = `/organization/webhooks/${id}`
+  const changed = await app.manage('PATCH', path, { acknowledge: '2xx', retry_4xx: [429, 408] })
+  expect(changed.body.data).toMatchObject({ acknowledge: '2xx', retry_4xx: [408, 429] })
+  const renamed = await app.manage('PATCH', path, { name: 'Renamed' })
+  expect(renamed.body.data).toMatchObject({ acknowledge: '2xx', retry_4xx: [408, 429] })
+  expect((await app.manage('PATCH', path, { retry_4xx: [] })).body.data).toMatchObject({ retry_4xx: [] })
+  for (const wrong of [{ acknowledge: '201' }, { retry_4xx: [404] }, { retry_4xx: [429, 429] }, { retry_4xx: 429 }])
+    expect([wrong, (await app.manage('PATCH', path, wrong)).status]).toEqual([wrong, 422])
+  const second = await create(app, { acknowledge: '2xx', retry_4xx: [425] })
+  expect(second.body.data).toMatchObject({ acknowledge: '2xx', retry_4xx: [425] })
+})
+
 test('concurrent changes do not overwrite each other', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = (await create(app)).body.data

@@ -15,6 +15,7 @@ import {
 import { newId, type OrganizationId, type UserId, type WebhookId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { deliverKind } from './fan-out.ts'
+import { type Acknowledgement, defaultRules, type Retryable4xx } from './response-rules.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
@@ -32,7 +33,7 @@ import {
 export type { Webhook } from './webhooks.sql.ts'
 
 const webhooksMax = 50
-const overlapHoursMax = 24 * 30
+export const overlapHoursMax = 24 * 30
 const secretBytes = 32
 
 export type WebhookInput = {
@@ -40,6 +41,8 @@ export type WebhookInput = {
   url: string
   eventTypes?: string[] | undefined
   allEvents?: boolean | undefined
+  acknowledge?: Acknowledgement | undefined
+  retry4xx?: Retryable4xx[] | undefined
   retrySchedule?: RetrySchedule | undefined
 }
 export type WebhookChanges = Partial<WebhookInput> & {
@@ -77,6 +80,8 @@ export async function createWebhook(
       name,
       url,
       ...selection,
+      acknowledge: input.acknowledge ?? defaultRules.acknowledge,
+      retry4xx: input.retry4xx?.toSorted() ?? defaultRules.retry4xx,
       retrySchedule: input.retrySchedule ?? 'standard',
       secret: box.seal(secret),
       createdBy: userId,
@@ -110,6 +115,8 @@ export async function changeWebhook(
       name: changes.name === undefined ? current.name : checkName(changes.name),
       url: changes.url === undefined ? current.url : checkUrl(changes.url, allowPrivate),
       ...selection,
+      acknowledge: changes.acknowledge ?? current.acknowledge,
+      retry4xx: changes.retry4xx?.toSorted() ?? current.retry4xx,
       retrySchedule: changes.retrySchedule ?? current.retrySchedule,
       status,
     })
@@ -154,8 +161,6 @@ export async function rotateWebhookSecret(
   id: WebhookId,
   overlapHours = 24,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax))
-    throw invalid({ path: 'overlap_hours', problem: `must be from 0 to ${overlapHoursMax}` })
   const secret = newWebhookSecret()
   const webhook = await rotateSecret(db.statement, { organizationId, id }, box.seal(secret), overlapHours)
   if (!webhook) throw notFound('webhook')

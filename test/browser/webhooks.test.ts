@@ -144,8 +144,12 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted after
 
   await choose(page, 'Edit')
   await page.getByLabel('Name').fill('Orders, renamed')
+  await page.getByRole('radio', { name: 'Any 2xx' }).check()
+  await page.getByRole('checkbox', { name: '429 Too Many Requests' }).check()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Orders, renamed' }).waitFor()
+  await page.getByText('Any 2xx response', { exact: true }).waitFor()
+  await page.getByText('also after 429').waitFor()
 
   await choose(page, 'Rotate secret')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()

@@ -6,7 +6,7 @@ import { ExactTime } from '../ui/time.tsx'
 
 /** One delivery attempt: time, duration, request, response and result. */
 export function AttemptView({ attempt }: { attempt: Attempt }) {
-  const good = attempt.status_code === 200
+  const good = attempt.outcome === 'acknowledged'
   const headers = Object.entries(attempt.request_headers ?? {})
   return (
     <Paper withBorder p="md" component="article" aria-label={`Attempt ${attempt.number}`}>

@@ -8,11 +8,15 @@ import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
 import { useRetryText } from './webhooks.api.ts'
 
-type Props = { secret: string; retrySchedule: Webhook['retry_schedule']; onDone: () => void }
+type Props = {
+  secret: string
+  webhook: Pick<Webhook, 'acknowledge' | 'retry_4xx' | 'retry_schedule'>
+  onDone: () => void
+}
 
 /** Shows the signing secret, which cannot be shown again later. */
-export function SigningSecret({ secret, retrySchedule, onDone }: Props) {
-  const retries = useRetryText(retrySchedule)
+export function SigningSecret({ secret, webhook, onDone }: Props) {
+  const retries = useRetryText(webhook.retry_schedule)
   return (
     <Stack gap="md">
       <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">
@@ -23,9 +27,11 @@ export function SigningSecret({ secret, retrySchedule, onDone }: Props) {
         <Title order={3}>Verify deliveries</Title>
         <Text c="dimmed">
           The X-Service-Signature header contains a timestamp and an HMAC of the timestamp and the raw body. Respond
-          with 200 to acknowledge a delivery. 4xx responses aren’t retried; anything else is retried
-          {retries && ` ${retries}`}. <GuideLink name="verifying-webhooks">Verifying webhooks</GuideLink> has test
-          vectors and code for more languages.
+          with {webhook.acknowledge === '2xx' ? 'any 2xx status' : '200'} to acknowledge a delivery.{' '}
+          {webhook.retry_4xx.length > 0 ? `4xx responses except ${webhook.retry_4xx.join(', ')}` : '4xx responses'}{' '}
+          aren’t retried; anything else is retried{retries && ` ${retries}`}.{' '}
+          <GuideLink name="verifying-webhooks">Verifying webhooks</GuideLink> has test vectors and code for more
+          languages.
         </Text>
         <VerificationCode />
       </Stack>

@@ -86,9 +86,7 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         closeOnEscape={false}
         withCloseButton={false}
       >
-        {secret !== undefined && (
-          <SigningSecret secret={secret} retrySchedule={webhook.retry_schedule} onDone={closeSecret} />
-        )}
+        {secret !== undefined && <SigningSecret secret={secret} webhook={webhook} onDone={closeSecret} />}
       </Dialog>
     </>
   )

@@ -6,6 +6,9 @@ import { DayAndClock, Time } from '../ui/time.tsx'
 import { eventsOf, successShare } from './webhook-health.tsx'
 import { useRetryText } from './webhooks.api.ts'
 
+const retried4xx = ({ retry_4xx: statuses }: Webhook) =>
+  statuses.length === 0 ? '' : `, also after ${statuses.join(', ')}`
+
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const retries = useRetryText(webhook.retry_schedule)
   return (
@@ -13,7 +16,8 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
       facts={[
         ['URL', <Copyable key="url" value={webhook.url} label="Copy URL" />],
         ['Events', eventsOf(webhook)],
-        ['Retries', retries ?? '–'],
+        ['Delivered on', webhook.acknowledge === '2xx' ? 'Any 2xx response' : 'A 200 response'],
+        ['Retries', retries ? `${retries}${retried4xx(webhook)}` : '–'],
         ['Success rate, 24 h', successShare(webhook)],
         ['Pending', String(webhook.stats_24h?.pending ?? 0)],
         ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],

@@ -9,6 +9,11 @@ import { EventChoice } from './event-choice.tsx'
 import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
 
 const shownPaths = ['name', 'url']
+const retryable4xx: { status: Webhook['retry_4xx'][number]; name: string }[] = [
+  { status: 408, name: 'Request Timeout' },
+  { status: 425, name: 'Too Early' },
+  { status: 429, name: 'Too Many Requests' },
+]
 
 type Props<Result> = {
   webhook?: Webhook
@@ -18,7 +23,7 @@ type Props<Result> = {
   onCancel: () => void
 }
 
-/** Name, URL, events and retries, for a new webhook and for one that is edited. */
+/** Name, URL, events, responses and retries, for a new webhook and for one that is edited. */
 export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }: Props<Result>) {
   const eventTypes = useQuery(eventTypesQuery)
   const [name, setName] = useState(webhook?.name ?? '')
@@ -26,6 +31,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
   const [all, setAll] = useState(webhook?.all_events ?? false)
   const [chosen, setChosen] = useState<WebhookEventName[]>(webhook?.event_types ?? [])
   const [schedule, setSchedule] = useState<Webhook['retry_schedule']>(webhook?.retry_schedule ?? 'standard')
+  const [acknowledge, setAcknowledge] = useState<Webhook['acknowledge']>(webhook?.acknowledge ?? '200')
+  const [retried, setRetried] = useState<Webhook['retry_4xx']>(webhook?.retry_4xx ?? [])
   const [tried, setTried] = useState(false)
   const problems = problemsOf({ name, url, all, chosen })
   const saving = useMutation({
@@ -35,6 +42,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
         url: url.trim(),
         all_events: all,
         event_types: chosen,
+        acknowledge,
+        retry_4xx: retried,
         retry_schedule: schedule,
       }),
     onSuccess: onSaved,
@@ -77,7 +86,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
             <EventChoice {...{ types, all, setAll, chosen, setChosen }} problem={tried ? problems.events : undefined} />
           )}
         </Load>
-        <RetryChoice schedule={schedule} setSchedule={setSchedule} />
+        <AcknowledgeChoice acknowledge={acknowledge} setAcknowledge={setAcknowledge} />
+        <RetryChoice {...{ schedule, setSchedule, retried, setRetried }} />
         <ErrorLine>{formProblem(saving.error, shownPaths)}</ErrorLine>
         <DialogActions>
           <Button variant="default" onClick={onCancel}>
@@ -119,26 +129,64 @@ function urlProblem(url: string): string | undefined {
   return URL.canParse(url) ? undefined : 'Enter a full URL, like https://example.com/webhooks.'
 }
 
-type RetryProps = { schedule: Webhook['retry_schedule']; setSchedule: (schedule: Webhook['retry_schedule']) => void }
+type AcknowledgeProps = {
+  acknowledge: Webhook['acknowledge']
+  setAcknowledge: (acknowledge: Webhook['acknowledge']) => void
+}
 
-function RetryChoice({ schedule, setSchedule }: RetryProps) {
+function AcknowledgeChoice({ acknowledge, setAcknowledge }: AcknowledgeProps) {
+  return (
+    <Radio.Group
+      label="Delivered when the endpoint responds"
+      value={acknowledge}
+      onChange={(value) => setAcknowledge(value as Webhook['acknowledge'])}
+    >
+      <Stack gap="xs" mt="xs">
+        <Radio value="200" label="200" />
+        <Radio value="2xx" label="Any 2xx (200 to 299)" />
+      </Stack>
+    </Radio.Group>
+  )
+}
+
+type RetryProps = {
+  schedule: Webhook['retry_schedule']
+  setSchedule: (schedule: Webhook['retry_schedule']) => void
+  retried: Webhook['retry_4xx']
+  setRetried: (statuses: Webhook['retry_4xx']) => void
+}
+
+function RetryChoice({ schedule, setSchedule, retried, setRetried }: RetryProps) {
   const schedules = useQuery(retrySchedulesQuery)
   return (
-    <Load query={schedules}>
-      {(choices) => (
-        <Radio.Group
-          label="If a delivery fails"
-          description="4xx responses aren’t retried."
-          value={schedule}
-          onChange={(value) => setSchedule(value as Webhook['retry_schedule'])}
-        >
-          <Stack gap="xs" mt="xs">
-            {choices.map(({ name, in_words: words }) => (
-              <Radio key={name} value={name} label={`Retry ${words}`} />
-            ))}
-          </Stack>
-        </Radio.Group>
-      )}
-    </Load>
+    <>
+      <Load query={schedules}>
+        {(choices) => (
+          <Radio.Group
+            label="If a delivery fails"
+            value={schedule}
+            onChange={(value) => setSchedule(value as Webhook['retry_schedule'])}
+          >
+            <Stack gap="xs" mt="xs">
+              {choices.map(({ name, in_words: words }) => (
+                <Radio key={name} value={name} label={`Retry ${words}`} />
+              ))}
+            </Stack>
+          </Radio.Group>
+        )}
+      </Load>
+      <Checkbox.Group
+        label="Retry these 4xx responses"
+        description="Other 4xx responses aren’t retried."
+        value={retried.map(String)}
+        onChange={(values) => setRetried(values.map(Number) as Webhook['retry_4xx'])}
+      >
+        <Stack gap="xs" mt="xs">
+          {retryable4xx.map(({ status, name }) => (
+            <Checkbox key={status} value={String(status)} label={`${status} ${name}`} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </>
   )
 }

@@ -92,7 +92,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       withCloseButton={!created}
     >
       {created ? (
-        <SigningSecret secret={created.signing_secret} retrySchedule={created.retry_schedule} onDone={onClose} />
+        <SigningSecret secret={created.signing_secret} webhook={created} onDone={onClose} />
       ) : (
         <WebhookForm
           action="Create webhook"
