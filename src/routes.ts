@@ -32,8 +32,10 @@ import { healthRoutes } from './http/health.routes.ts'
 import { isLocalUse, registerMetrics } from './http/metrics.ts'
 import { linkNextPage } from './http/paging.ts'
 import { findProblems, findWarnings, measureReadiness } from './http/readiness.ts'
+import { registerRobotsTxt } from './http/robots-txt.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import type { Server } from './http/server.ts'
+import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { unquoteIdempotencyKey } from './messages/idempotency.ts'
@@ -99,10 +101,12 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   allowLargeBodies(server)
   describePermissions(server)
+  rejectUnknownParameters(server)
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
+  registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {
     contact: config.SECURITY_CONTACT,
     baseUrl: config.BASE_URL,

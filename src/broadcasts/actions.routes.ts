@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { accepted, accepts, answers, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { Strict } from '../http/unknown-fields.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
 import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
 import { parseEmailField } from '../values/email.ts'
@@ -56,22 +57,24 @@ const CheckOut = Type.Object({
 })
 
 const Confirmation = Nullable(
-  Type.Object({
-    expected_recipients: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description:
-          'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
-      }),
-    ),
-    expected_unsubscribed: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description:
-          'Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409.',
-      }),
-    ),
-  }),
+  Strict(
+    Type.Object({
+      expected_recipients: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description:
+            'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
+        }),
+      ),
+      expected_unsubscribed: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description:
+            'Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409.',
+        }),
+      ),
+    }),
+  ),
 )
 
 type Parts = StartParts & CheckParts & TestEmailParts

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { FreeObject, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
@@ -75,8 +76,8 @@ const contentFields = {
   }),
 }
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
-export const BroadcastIn = Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties })
-export const BroadcastChanges = Type.Partial(Type.Object({ name: Name, ...contentFields }))
+export const BroadcastIn = Strict(Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties }))
+export const BroadcastChanges = Strict(Type.Partial(Type.Object({ name: Name, ...contentFields })))
 
 const CountsOut = Type.Object(
   Object.fromEntries(['recipients' as const, ...recipientStatuses].map((name) => [name, Type.Integer()])) as Record<

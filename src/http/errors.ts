@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionFault } from '../db/db.ts'
 import { BatcherFull } from '../runtime/batcher.ts'
 import { type FieldProblem, Refusal, statusOf } from '../values/errors.ts'
+import { unknownFieldProblem } from './unknown-fields.ts'
 
 const unavailableRetrySeconds = 2
 const fieldsMax = 100
@@ -127,13 +128,20 @@ function toRefusal(error: unknown): Refusal | undefined {
   return undefined
 }
 
-type AjvError = { instancePath?: string; keyword?: string; params?: Record<string, unknown>; message?: string }
+type AjvError = {
+  instancePath?: string
+  keyword?: string
+  params?: Record<string, unknown>
+  message?: string
+  parentSchema?: { properties?: object }
+}
 
 function validationRefusal({ validation, validationContext }: FastifyError): Refusal {
   const fields = ((validation ?? []) as AjvError[]).map((fault): FieldProblem => {
     const parts = (fault.instancePath ?? '').split('/').slice(1)
     if (fault.keyword === 'required') parts.push(String(fault.params?.missingProperty))
     if (fault.keyword === 'discriminator') parts.push(String(fault.params?.tag))
+    if (fault.keyword === 'additionalProperties') parts.push(String(fault.params?.additionalProperty))
     return { path: parts.join('.') || String(validationContext ?? 'body'), problem: problemOf(fault) }
   })
   const [first] = fields
@@ -142,20 +150,29 @@ function validationRefusal({ validation, validationContext }: FastifyError): Ref
   })
 }
 
-function problemOf({ keyword, params = {}, message }: AjvError): string {
+const typeInWords = (type: unknown): string =>
+  type === 'integer' ? 'a whole number' : type === 'boolean' ? 'true or false' : String(type)
+
+function problemOf({ keyword, params = {}, message, parentSchema }: AjvError): string {
   switch (keyword) {
     case 'required':
       return 'is required'
+    case 'additionalProperties':
+      return unknownFieldProblem(String(params.additionalProperty), Object.keys(parentSchema?.properties ?? {}))
     case 'discriminator':
       return 'is missing or unknown'
     case 'type':
-      return `must be ${[params.type].flat().join(' or ')}`
+      return `must be ${[params.type].flat().map(typeInWords).join(' or ')}`
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
     case 'minLength':
       return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`
     case 'maxLength':
       return `must have at most ${params.limit} characters`
+    case 'minimum':
+      return `must be at least ${params.limit}`
+    case 'maximum':
+      return `must be at most ${params.limit}`
     case 'minItems':
       return `must have at least ${params.limit} element${params.limit === 1 ? '' : 's'}`
     case 'maxItems':

@@ -142,8 +142,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
             flow_id: Type.Optional(Type.String()),
             contact_id: Type.Optional(Type.String()),
             is_test: Type.Optional(
-              Type.Unsafe<'true' | 'false'>({
-                ...oneOf('true', 'false'),
+              Type.Boolean({
                 description: 'Only test emails, or no test emails. Without it, the list includes both.',
               }),
             ),
@@ -154,7 +153,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const organizationId = organizationIdOf(request)
-        const { status, flow_id, contact_id, is_test, query } = request.query
+        const { status, flow_id, contact_id, is_test: isTest, query } = request.query
         const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
         const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
         // An invalid id matches no messages.
@@ -162,7 +161,6 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           return page({ items: [], nextCursor: null })
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
-        const isTest = is_test === undefined ? undefined : is_test === 'true'
         const filter = { status, flowId, contactId, isTest, query, before, limit: limit + 1 }
         const { items, nextCursor, events, waiting } = await read(organizationId, async (tx) => {
           const found = toPage(await selectMessages(tx, organizationId, filter), limit, ({ id }) => [id])

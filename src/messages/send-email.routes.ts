@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -25,11 +26,38 @@ const dayMs = 24 * 60 * 60 * 1000
 export const SendAt = Type.Optional(
   Nullable(
     Type.String({
+      format: 'date-time',
       description: `When to send the email: an RFC 3339 time, at most ${scheduleDaysMax} days ahead. It is sent at once if the time has passed or is omitted.`,
     }),
   ),
 )
+const flowSendFields = {
+  contact_email: Type.String(),
+  context: Type.Optional(Nullable(FreeObject)),
+  send_at: SendAt,
+}
+const FlowSendIn = Type.Object(flowSendFields)
+const SendIn = Type.Object({ flow_id: Type.String(), ...flowSendFields })
+/** Names of other services. Ignoring them would send the email now, or twice. */
+const foreignFields = {
+  scheduled_at: 'send_at',
+  schedule_at: 'send_at',
+  scheduled_for: 'send_at',
+  deliver_at: 'send_at',
+  idempotency_key: 'the header Idempotency-Key',
+}
+const checkUnknownFields = createUnknownFieldCheck(SendIn.properties, foreignFields)
+const checkUnknownFlowSendFields = createUnknownFieldCheck(FlowSendIn.properties, foreignFields)
 const messages = { queued: 'Email queued', scheduled: 'Email scheduled', suppressed: 'Email not sent' } as const
+
+/** Why an email is not sent. */
+export const NotSentReason = Nullable(
+  Type.Unsafe<string>({
+    type: 'string',
+    enum: ['hard_bounce', 'complaint', 'manual', 'unsubscribed', 'not_subscribed'],
+    description: 'Why the email is not sent, if `status` is `suppressed`.',
+  }),
+)
 
 export const AcceptedOut = Type.Object({
   message_id: Type.String(),
@@ -38,7 +66,7 @@ export const AcceptedOut = Type.Object({
   contact_email: Type.String(),
   contact_created: Type.Boolean(),
   status: oneOf('queued', 'scheduled', 'suppressed'),
-  reason: Nullable(Type.String()),
+  reason: NotSentReason,
   queued_at: Timestamp,
   send_at: Nullable(Type.String({ format: 'date-time', description: 'Null if the email is sent at once.' })),
   warnings: Type.Array(Type.String()),
@@ -73,23 +101,19 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
           tags: ['Public API'],
           summary: 'Send an email to a contact through a flow',
           headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
-          body: Type.Object({
-            flow_id: Type.String(),
-            contact_email: Type.String(),
-            context: Type.Optional(Nullable(FreeObject)),
-            send_at: SendAt,
-          }),
+          body: SendIn,
           response: answers(AcceptedOut),
         },
       },
       async (request, reply) => {
         const { flow_id, contact_email: email, context, send_at: sendAt } = request.body
+        const unknown = checkUnknownFields(request.body)
         const idempotencyKey = checkKey(request.headers['idempotency-key'])
         const accepted = await acceptor.accept(
           sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey }),
         )
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
-        return ok(acceptedOut(accepted), messages[accepted.status])
+        return ok(acceptedOut(accepted, unknown), messages[accepted.status])
       },
     )
   }
@@ -106,21 +130,18 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
           summary: 'Send an email to one contact',
           description: 'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.',
           params: Type.Object({ id: Type.String() }),
-          body: Type.Object({
-            contact_email: Type.String(),
-            context: Type.Optional(Nullable(FreeObject)),
-            send_at: SendAt,
-          }),
+          body: FlowSendIn,
           response: answers(AcceptedOut),
         },
       },
       async (request) => {
         const { contact_email: email, context, send_at: sendAt } = request.body
+        const unknown = checkUnknownFlowSendFields(request.body)
         const { organizationId } = memberOf(request)
         const accepted = await acceptor.accept(
           sendRequest(organizationId, { flowId: request.params.id, email, context, sendAt, idempotencyKey: null }),
         )
-        return ok(acceptedOut(accepted), messages[accepted.status])
+        return ok(acceptedOut(accepted, unknown), messages[accepted.status])
       },
     )
   }
@@ -192,7 +213,8 @@ function hashOf(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
 }
 
-export const acceptedOut = (accepted: Accepted) => ({
+/** `unknown` are warnings about the request. */
+export const acceptedOut = (accepted: Accepted, unknown: string[] = []) => ({
   message_id: toText('msg', accepted.messageId),
   flow_id: toText('flw', accepted.flowId),
   contact_id: toText('con', accepted.contactId),
@@ -202,5 +224,5 @@ export const acceptedOut = (accepted: Accepted) => ({
   reason: accepted.reason,
   queued_at: accepted.queuedAt.toISOString(),
   send_at: accepted.sendAt?.toISOString() ?? null,
-  warnings: accepted.warnings,
+  warnings: unknown.length === 0 ? accepted.warnings : [...unknown, ...accepted.warnings],
 })

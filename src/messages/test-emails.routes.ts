@@ -2,14 +2,28 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type FlowId, toText } from '../values/ids.ts'
-import { contextAsText, parseSendAt, SendAt } from './send-email.routes.ts'
+import { contextAsText, NotSentReason, parseSendAt, SendAt } from './send-email.routes.ts'
 import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
 
 const addressLengthMax = 500
 const Address = Type.String({ maxLength: addressLengthMax })
+const TestIn = Type.Object({
+  to: Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: testRecipientsMax })], {
+    description: `An address, or 1 to ${testRecipientsMax} addresses.`,
+  }),
+  context: Type.Optional(Nullable(FreeObject)),
+  send_at: SendAt,
+  draft: Type.Optional(
+    Type.Boolean({
+      description: 'True: sends the unpublished changes, as is always the case for a flow that was never published.',
+    }),
+  ),
+})
+const checkUnknownFields = createUnknownFieldCheck(TestIn.properties)
 export const TestEmailOut = Type.Object({
   message_id: Type.String(),
   flow_id: Type.String(),
@@ -17,7 +31,7 @@ export const TestEmailOut = Type.Object({
   contact_email: Type.String(),
   contact_created: Type.Boolean({ description: 'Always false.' }),
   status: oneOf('queued', 'scheduled', 'suppressed'),
-  reason: Nullable(Type.String()),
+  reason: NotSentReason,
   queued_at: Timestamp,
   send_at: Nullable(Timestamp),
   warnings: Type.Array(Type.String()),
@@ -35,19 +49,7 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
           description:
             'Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.',
           params: Type.Object({ id: Type.String() }),
-          body: Type.Object({
-            to: Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: testRecipientsMax })], {
-              description: `An address, or 1 to ${testRecipientsMax} addresses.`,
-            }),
-            context: Type.Optional(Nullable(FreeObject)),
-            send_at: SendAt,
-            draft: Type.Optional(
-              Type.Boolean({
-                description:
-                  'True: sends the unpublished changes, as is always the case for a flow that was never published.',
-              }),
-            ),
-          }),
+          body: TestIn,
           response: answers(
             Type.Object({
               ...TestEmailOut.properties,
@@ -59,6 +61,7 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
         },
       },
       async (request) => {
+        const unknown = checkUnknownFields(request.body)
         const { organizationId } = memberOf(request)
         const flowId = parseIdParam('flw', request.params.id)
         const recipients = recipientsOf(request.body.to)
@@ -68,7 +71,9 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
         const isDraft = request.body.draft ?? false
         const test = { organizationId, flowId, recipients, context, contextText, sendAt, isDraft }
         const { queuedAt, emails } = await sendTestEmails(parts, test)
-        const sent = emails.map((email) => testEmailOut(flowId, queuedAt, sendAt, email))
+        const sent = emails.map((email) =>
+          testEmailOut(flowId, queuedAt, sendAt, { ...email, warnings: [...unknown, ...email.warnings] }),
+        )
         return ok({ ...sent[0]!, emails: sent })
       },
     )

@@ -10,6 +10,7 @@ import { readMigrations } from '../../src/db/migrate.ts'
 import { markSecret } from '../../src/db/secret-mark.ts'
 import { fillTables } from '../support/fill-tables.ts'
 import { createFlow, send } from '../support/flows.ts'
+import { sampleQuery } from '../support/openapi-check.ts'
 import { callUrl, startTestApp, type TestApp } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { type Release, releaseSecret } from './releases.ts'
@@ -93,14 +94,14 @@ async function useEverything(app: TestApp): Promise<void> {
   })
 
   const parameters: Record<string, string> = { contacts: ids[0]!, flows: flowId, groups: group.id }
-  for (const { method, path } of app.openapi.operations()) {
+  for (const { method, path, query } of app.openapi.operations()) {
     if (method !== 'GET') continue
     const url = path.replace(
       /([\w-]+)\/\{[^}]+\}/g,
       (whole, kind) => `${kind}/${parameters[kind] ?? whole.split('/')[1]}`,
     )
-    const query = path.includes('metrics') ? '?start_date=2026-01-01&end_date=2026-12-31' : '?query=ada'
-    await callUrl(method, `${app.url}${url}${query}`, {
+    const sample = sampleQuery(query, path.includes('metrics') ? ['start_date', 'end_date'] : ['query'])
+    await callUrl(method, `${app.url}${url}?${sample}`, {
       headers: path.startsWith('/public') ? { 'x-api-token': app.apiKey } : headers,
     })
   }

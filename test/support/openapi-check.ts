@@ -3,8 +3,24 @@ import type { App } from '../../src/app.ts'
 import { documentOf } from '../../src/http/docs.ts'
 
 type Response = { $ref?: string; content?: Record<string, { schema?: object }> }
-type Operation = { responses: Record<string, Response> }
+type Parameter = { name: string; in: string }
+type Operation = { responses: Record<string, Response>; parameters?: Parameter[] }
 type Document = { paths: Record<string, Record<string, Operation>>; components: object }
+
+/** Values of the query parameters that some operations require. */
+const samples: Record<string, string> = {
+  start_date: '2026-01-01',
+  end_date: '2026-12-31',
+  link: 'https://shop.example/',
+  event_name: 'emailOpen',
+  query: 'ada',
+}
+
+/** Returns a query of an operation with the parameters in `names` that it has. */
+export function sampleQuery(query: readonly string[], names: readonly string[]): string {
+  const used = names.filter((name) => query.includes(name))
+  return new URLSearchParams(Object.fromEntries(used.map((name) => [name, samples[name]!]))).toString()
+}
 
 /** Throws if a response does not match the OpenAPI document. Every call of every test is checked. */
 export class OpenApiCheck {
@@ -29,10 +45,14 @@ export class OpenApiCheck {
       }))
   }
 
-  /** All operations of the document. */
-  operations(): { method: string; path: string }[] {
+  /** All operations of the document, with the names of their query parameters. */
+  operations(): { method: string; path: string; query: string[] }[] {
     return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+      Object.entries(methods).map(([method, { parameters = [] }]) => ({
+        method: method.toUpperCase(),
+        path,
+        query: parameters.flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : [])),
+      })),
     )
   }
 

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
+
+test('a send with a misspelt field is rejected with the field that was meant, and sends nothing', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const later = '2027-01-01T00:00:00Z'
+  const wrong: [object, string][] = [
+    [{ sendAt: later }, 'send_at'],
+    [{ 'send-at': later }, 'send_at'],
+    [{ SEND_AT: later }, 'send_at'],
+    [{ sent_at: later }, 'send_at'],
+    [{ scheduled_at: later }, 'send_at'],
+    [{ scheduledAt: later }, 'send_at'],
+    [{ contex: { order_id: 1 } }, 'context'],
+    [{ contactEmail: 'bob@example.com' }, 'contact_email'],
+    [{ idempotencyKey: 'order-1' }, 'the header Idempotency-Key'],
+  ]
+  for (const [more, meant] of wrong) {
+    const { status, body } = await send(app, flowId, more)
+    expect([status, body.error?.fields]).toEqual([
+      422,
+      [{ path: Object.keys(more)[0], problem: `is unknown. Did you mean ${meant}?` }],
+    ])
+  }
+  const path = `/organization/flows/${flowId}`
+  const to = 'ada@example.com'
+  const once = await app.manage('POST', `${path}/send`, { contact_email: to, context: { order_id: 1 }, sendAt: later })
+  const tested = await app.manage('POST', `${path}/test`, { to, context: { order_id: 1 }, sendAt: later })
+  expect([once.status, tested.status]).toEqual([422, 422])
+  expect((await app.manage('GET', '/organization/messages')).body.data).toEqual([])
+})
+
+test('other unknown fields of a send are ignored with a warning, also in a repeated request', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const request = () => send(app, flowId, { tags: ['a'], campaign: 'x' }, { 'idempotency-key': 'order-1' })
+  const expected = { status: 'queued', warnings: ['Unknown fields were ignored: tags, campaign.'] }
+  expect((await request()).body.data).toMatchObject(expected)
+  const again = await request()
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again.body.data).toMatchObject(expected)
+  expect((await send(app, flowId)).body.data.warnings).toEqual([])
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${'x'.repeat(100)}${index}`, index]))
+  const [warning] = (await send(app, flowId, many)).body.data.warnings
+  expect(warning.length).toBeLessThan(1_000)
+  expect(warning).toContain('… and 490 more.')
+})
+
+test('a broadcast with an unknown field is rejected', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const post = (path: string, body: object) => app.manage('POST', `/organization/broadcasts${path}`, body)
+  const { id } = (await post('', { name: 'News' })).body.data
+  const problems: unknown[] = []
+  for (const wrong of [
+    { messagesPerHour: 5 },
+    { colour: 'red' },
+    { schedule: { At: '2027-01-01T09:00' } },
+    { audience: { exclude_groups_ids: [] } },
+    { schedule: { window: { days: ['mon'], from: '08:00', until: '18:00' } } },
+  ]) {
+    const created = await post('', { name: 'News', ...wrong })
+    const changed = await app.manage('PATCH', `/organization/broadcasts/${id}`, wrong)
+    expect([created.status, changed.status]).toEqual([422, 422])
+    expect(changed.body.error.fields).toEqual(created.body.error.fields)
+    problems.push(created.body.error.fields.at(-1))
+  }
+  expect(problems).toEqual([
+    { path: 'messagesPerHour', problem: 'is unknown. Did you mean messages_per_hour?' },
+    { path: 'colour', problem: expect.stringMatching(/^is unknown. Allowed: name, .*schedule/) },
+    { path: 'schedule.At', problem: 'is unknown. Did you mean at?' },
+    { path: 'audience.exclude_groups_ids', problem: 'is unknown. Did you mean exclude_group_ids?' },
+    { path: 'schedule.window.until', problem: 'is unknown. Allowed: days, from, to' },
+  ])
+  const started = await post(`/${id}/start`, { recipients: 5 })
+  expect([started.status, started.body.error.fields[0].path]).toEqual([422, 'recipients'])
+  expect((await post('', { name: 'News', context: { anything: 1 } })).status).toBe(201)
+})
+
+test('unknown query parameters are rejected with the allowed ones', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const fieldOf = async (path: string) => {
+    const { status, body } = await app.manage('GET', `/organization${path}`)
+    return [status, body.error?.fields]
+  }
+  expect(await fieldOf('/contacts?q=ada')).toEqual([
+    422,
+    [{ path: 'q', problem: expect.stringMatching(/^is unknown. Allowed: query, .*limit/) }],
+  ])
+  expect(await fieldOf('/messages?Limit=5')).toEqual([
+    422,
+    [{ path: 'Limit', problem: 'is unknown. Did you mean limit?' }],
+  ])
+  expect(await fieldOf('/webhooks?limit=5')).toEqual([422, [{ path: 'limit', problem: 'is unknown' }]])
+  // Forms send empty fields as well.
+  expect(await fieldOf('/contacts?q=')).toEqual([200, undefined])
+  const metric =
+    '/analytics/metrics/get-email-event-metric?event_name=emailOpen&start_date=2026-01-01&end_date=2026-01-02'
+  expect((await app.publicApi('GET', metric)).status).toBe(200)
+  expect((await app.publicApi('GET', `${metric}&flow=flw_1`)).status).toBe(422)
+  expect((await app.call('GET', '/health?cache=1')).status).toBe(200)
+})

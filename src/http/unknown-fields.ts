@@ -1,0 +1,95 @@
+import type { preHandlerHookHandler } from 'fastify'
+import { type Static, type TSchema, Type } from 'typebox'
+import { invalid } from '../values/errors.ts'
+import { nearestName } from '../values/nearest-name.ts'
+import type { Server } from './server.ts'
+
+const namesMax = 10
+const nameLengthMax = 60
+const malformed = new Set(['additionalProperties', 'type', 'minimum', 'maximum'])
+const apiPath = /^(\/public)?\/api\/v1\//
+
+type ObjectSchema = { type?: unknown; properties?: Record<string, unknown>; items?: unknown }
+
+/**
+ * Returns the schema with all of its objects closed: unknown fields are rejected with 422. For bodies in which a misspelt
+ * field would have consequences that cannot be undone. Free-form objects stay open.
+ */
+export const Strict = <Schema extends TSchema>(schema: Schema) => Type.Unsafe<Static<Schema>>(close(schema) as TSchema)
+
+function close(schema: unknown): unknown {
+  const { properties, items } = schema as ObjectSchema
+  if (items) return Object.assign({ ...(schema as object) }, { items: close(items) })
+  if (!properties) return schema
+  const closed = Object.entries(properties).map(([name, property]) => [name, close(property)])
+  return Object.assign(
+    { ...(schema as object) },
+    {
+      properties: Object.fromEntries(closed),
+      additionalProperties: false,
+    },
+  )
+}
+
+/** Rejects unknown query parameters of all API operations that read. Call it before the routes are registered. */
+export function rejectUnknownParameters(server: Server): void {
+  server.addHook('onRoute', (route) => {
+    const known = route.schema?.querystring as object | undefined
+    if (!apiPath.test(route.url) || !(known || [route.method].flat().includes('GET'))) return
+    const querystring = { type: 'object', properties: {}, ...known, additionalProperties: false }
+    route.schema = { ...route.schema, querystring }
+    if (route.attachValidation) route.preHandler = [rejectMalformed, ...[route.preHandler ?? []].flat()]
+  })
+}
+
+/** For routes that validate the values of their parameters themselves, with better messages. */
+const rejectMalformed: preHandlerHookHandler = (request, _reply, done) => {
+  const error = request.validationError
+  done(error?.validation?.some(({ keyword }: { keyword: string }) => malformed.has(keyword)) ? error : undefined)
+}
+
+/** Describes an unknown field, with the field that was probably meant, or all that exist. */
+export function unknownFieldProblem(name: string, known: readonly string[]): string {
+  const meant = similarField(name, known)
+  if (meant) return `is unknown. Did you mean ${meant}?`
+  return known.length === 0 ? 'is unknown' : `is unknown. Allowed: ${known.join(', ')}`
+}
+
+/**
+ * Returns how unknown fields of a body are handled that is otherwise open: a field that is probably a misspelt one is
+ * rejected, since the request would do something else than what was meant, and others are ignored with a warning.
+ * `foreign` are names that other services use for a field, or for something that is not in the body.
+ */
+export function createUnknownFieldCheck(
+  fields: Record<string, unknown>,
+  foreign: Record<string, string> = {},
+): (body: object) => string[] {
+  const known = Object.keys(fields)
+  const isKnown = new Set(known)
+  const foreignNames = Object.keys(foreign)
+  const describe = (unknown: string[]): string[] => {
+    for (const name of unknown) {
+      const meant = similarField(name, known) ?? foreign[similarField(name, foreignNames) ?? '']
+      if (meant) throw invalid({ path: shortened(name), problem: `is unknown. Did you mean ${meant}?` })
+    }
+    const more = unknown.length > namesMax ? ` and ${unknown.length - namesMax} more` : ''
+    const names = unknown.slice(0, namesMax).map(shortened)
+    return [`Unknown fields were ignored: ${names.join(', ')}${more}.`]
+  }
+  return (body) => {
+    // Bodies of the right form, which are nearly all, cost one look-up per field.
+    for (const name in body)
+      if (!isKnown.has(name)) return describe(Object.keys(body).filter((each) => !isKnown.has(each)))
+    return []
+  }
+}
+
+/** Ignores case, hyphens and underscores: `sendAt` and `send-at` mean `send_at`. One other difference is a typo. */
+function similarField(name: string, known: readonly string[]): string | undefined {
+  const plain = plainName(name)
+  const position = known.map(plainName).indexOf(plain)
+  return position >= 0 ? known[position] : nearestName(name, known, 1)
+}
+
+const plainName = (name: string) => name.toLowerCase().replace(/[-_ ]/g, '')
+const shortened = (name: string) => (name.length > nameLengthMax ? `${name.slice(0, nameLengthMax)}…` : name)
