@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,7 +35,7 @@ test('contains the compiled code, its types and the README, and nothing else', (
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed().length + 1))
   expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json', 'dist/index.js']))
-  const isExpected = (file: string) => /^(README\.md|LICENSE|package\.json|dist\/.+\.(js|d\.ts))$/.test(file)
+  const isExpected = (file: string) => /^(README\.md|LICENSE|(dist\/commonjs\/)?package\.json|dist\/.+\.(js|d\.ts))$/.test(file)
   expect(files.filter((file) => !isExpected(file) || file.includes('test'))).toEqual([])
 })
 
@@ -85,5 +85,33 @@ test('a project that installs it compiles with strict types and runs', async () 
     const env = { PATH: process.env.PATH, URL_OF_SERVICE: app.url, KEY: app.apiKey, TOKEN: app.session }
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { cwd: folder, env })
     expect([stdout.trim(), stderr]).toEqual(['true validation_failed', ''])
+  }
+})
+
+test('a CommonJS project that installs it compiles and runs', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const common = join(folder, 'common')
+  mkdirSync(common)
+  writeFileSync(join(common, 'package.json'), '{ "type": "commonjs" }')
+  const program = (entry: string) => `
+import { Waxwing } from '${entry}'
+const { URL_OF_SERVICE: baseUrl, KEY: apiKey } = (globalThis as any).process.env
+const call = async (): Promise<string> => (await new Waxwing({ apiKey, baseUrl }).checkToken()).organizationName
+// @ts-expect-error The key is text.
+void (() => new Waxwing({ apiKey: 5, baseUrl }))
+void call().then((name) => console.log(name))
+`
+  writeFileSync(join(common, 'node.ts'), program('@waxwing/sdk'))
+  writeFileSync(join(common, 'edge.ts'), program('@waxwing/sdk/edge'))
+  const options = '--strict --target es2022 --module node16 --lib es2023,dom,dom.asynciterable --skipLibCheck'.split(' ')
+  const types = ['--types', 'node', '--typeRoots', resolve('node_modules/@types')]
+  const arguments_ = [...options, ...types, 'node.ts', 'edge.ts']
+  const compiled = spawnSync(resolve('node_modules/.bin/tsc'), arguments_, { cwd: common, encoding: 'utf8' })
+  expect(compiled.stdout).toBe('')
+  for (const file of ['node.js', 'edge.js']) {
+    expect(readFileSync(join(common, file), 'utf8')).toContain('require("@waxwing/sdk')
+    const env = { PATH: process.env.PATH, URL_OF_SERVICE: app.url, KEY: app.apiKey, NODE_NO_WARNINGS: '1' }
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: common, env })
+    expect(stdout.trim()).toBe('Acme')
   }
 })
