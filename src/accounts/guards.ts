@@ -34,7 +34,7 @@ const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 type Done = (error?: Error) => void
 
 /**
- * Guard of the public API: requires a valid API key that is within its rate limit. Calls back instead of returning a
+ * Guard of the public API: requires a valid API key that is within its rate limit, in `X-Api-Token` or as a bearer token. Calls back instead of returning a
  * promise, because a cached key needs no turn of the event loop.
  */
 export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
@@ -46,7 +46,8 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
     request.apiKey = key
   }
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const found = findKey(keys, request.headers['x-api-token'])
+    const { authorization, 'x-api-token': header } = request.headers
+    const found = findKey(keys, header ?? bearerKey(authorization))
     if (found instanceof Promise) found.then((key) => useKey(key, request, reply)).then(() => done(), done)
     else done(errorOf(() => useKey(found, request, reply)))
   }
@@ -60,6 +61,9 @@ function errorOf(check: () => void): Error | undefined {
     return error as Error
   }
 }
+
+const bearerKey = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer (wxk_.*)$/i.exec(authorization)?.[1]
 
 const findKey = (keys: KeyCache, text: unknown) =>
   typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
@@ -107,7 +111,7 @@ export function requireCaller(parts: Parameters<typeof requireMember>[0] & Param
   const limitRequest = createRequestLimit(parts.keyLimit, 'api-key')
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { authorization, 'x-api-token': header } = request.headers
-    const text = authorization === undefined ? header : /^Bearer (wxk_.*)$/i.exec(authorization)?.[1]
+    const text = authorization === undefined ? header : bearerKey(authorization)
     if (text === undefined) return requireSession(request, reply)
     const key = await findKey(parts.keys, text)
     if (!key) throw new Refusal('unauthorized', 'The API key is invalid. Send a valid key or sign in.')

@@ -104,6 +104,46 @@ test('an idempotency key is the same key with and without quotes', async () => {
   expect((await withKey('"two words"')).body.error.type).toBe('invalid_idempotency_key')
 })
 
+test('robots.txt keeps search engines away from all paths', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { status, headers, text } = await app.call('GET', '/robots.txt')
+  expect([status, headers.get('content-type'), text]).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+    'User-agent: *\nDisallow: /\n',
+  ])
+})
+
+test('the public API accepts an API key as a bearer token', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const check = async (headers: Record<string, string>) =>
+    (await app.call('GET', '/public/api/v1/token/check', { headers })).status
+  expect(await check({ authorization: `Bearer ${app.apiKey}` })).toBe(200)
+  expect(await check({ authorization: `bearer ${app.apiKey}` })).toBe(200)
+  // A session is no API key, and the header for API keys takes precedence.
+  expect(await check({ authorization: `Bearer ${app.session}` })).toBe(401)
+  expect(await check({ authorization: `Bearer ${app.apiKey}`, 'x-api-token': `wxk_${'x'.repeat(40)}` })).toBe(401)
+  expect(await check({ authorization: `Bearer ${app.session}`, 'x-api-token': app.apiKey })).toBe(200)
+})
+
+test('a method that a path does not have is rejected with those it has, whatever the body is', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const organization = '/api/v1/organization'
+  const headers = { 'content-type': 'text/plain', authorization: `Bearer ${app.session}` }
+  const allowed: [string, string, string][] = [
+    ['PUT', '/health', 'GET, HEAD'],
+    ['PUT', `${organization}/flows/preview`, 'POST'],
+    ['PUT', `${organization}/suppressions/list`, 'POST'],
+    ['PUT', `${organization}/webhooks/retry-schedules`, 'GET, HEAD'],
+    ['PUT', `${organization}/webhooks/whk_1`, 'DELETE, GET, HEAD, PATCH'],
+    ['PUT', '/public/api/v1/flow/send-email-through-flow', 'POST'],
+  ]
+  for (const [method, path, allow] of allowed) {
+    const answer = await app.call(method, path, { headers, raw: 'text' })
+    expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, allow])
+  }
+})
+
 test('security.txt names the contact of the operator, if there is one', async () => {
   await using without = await startTestApp()
   expect((await without.call('GET', '/.well-known/security.txt')).status).toBe(404)

@@ -4,6 +4,8 @@ import { parse } from 'node:querystring'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
   type onRequestHookHandler,
@@ -215,9 +217,12 @@ function securityHeaders(baseUrl: string): Record<string, string> {
   return headers
 }
 
-/** Responds with 405 and Allow if the path exists for another method, else with 404. */
+/**
+ * Responds with 405 and Allow if the path exists for another method, else with 404. Does so before the body is read,
+ * whatever its type.
+ */
 function answerUnknownRoutes(server: Server): void {
-  const routes: { method: string; pattern: RegExp }[] = []
+  const routes: { method: string; pattern: RegExp; variables: number }[] = []
   server.addHook('onRoute', ({ method, url }) => {
     const pattern = new RegExp(
       `^${url
@@ -225,15 +230,21 @@ function answerUnknownRoutes(server: Server): void {
         .replace(/:[^/]+/g, '[^/]+')
         .replace(/\*$/, '.*')}/?$`,
     )
-    if (url !== '/*') for (const each of [method].flat()) routes.push({ method: each, pattern })
+    const variables = url.split(/[:*]/).length - 1
+    if (url !== '/*') for (const each of [method].flat()) routes.push({ method: each, pattern, variables })
   })
-  server.setNotFoundHandler((request, reply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): Refusal => {
     const path = request.url.split('?', 1)[0]!
-    const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
-    if (methods.size > 0 && !methods.has(request.method)) {
-      reply.header('allow', [...methods].sort().join(', '))
-      throw new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
-    }
-    throw new Refusal('not_found', 'Not found.')
+    const matching = routes.filter(({ pattern }) => pattern.test(path))
+    // /flows/preview is no id of a flow, although the pattern of /flows/:id matches it.
+    const variables = Math.min(...matching.map((route) => route.variables))
+    const methods = new Set(matching.filter((route) => route.variables === variables).map(({ method }) => method))
+    if (methods.size === 0 || methods.has(request.method)) return new Refusal('not_found', 'Not found.')
+    reply.header('allow', [...methods].sort().join(', '))
+    return new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
+  }
+  server.addHook('onRequest', (request, reply, done) => done(request.is404 ? refuse(request, reply) : undefined))
+  server.setNotFoundHandler((request, reply) => {
+    throw refuse(request, reply)
   })
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createServer } from './server.ts'
-import { registerWebApp } from './web-app.ts'
+import { pageNames, registerWebApp } from './web-app.ts'
 
 const script = 'export const answer = 42\n'
 
@@ -33,6 +33,36 @@ async function startWebApp() {
     },
   }
 }
+
+test('the pages of the web app are served, and all of them are known', async () => {
+  await using app = await startWebApp()
+  const source = readFileSync(new URL('../../web/src/paths.ts', import.meta.url), 'utf8')
+  const names = new Set([...source.matchAll(/['`]\/([a-z-]+)/g)].map(([, name]) => name!))
+  expect([...names].sort()).toEqual(pageNames)
+  for (const path of [
+    '/',
+    '/?a=1',
+    ...pageNames.map((name) => `/${name}`),
+    '/flows/flw_1/edit',
+    '/contacts/a@b.example',
+  ])
+    expect([path, (await app.get(path)).status]).toEqual([path, 200])
+})
+
+test('other paths are not found: as a page for browsers, and as JSON for programs', async () => {
+  await using app = await startWebApp()
+  const browser = 'accept: text/html,application/xhtml+xml,*/*;q=0.8'
+  for (const path of ['/nothing', '/openapi.yaml', '/flowsx', '/wp-login.php', '/.env', '/favicon.ico']) {
+    const page = await app.get(path, browser)
+    expect([path, page.status, page.body.startsWith('<!doctype html>')]).toEqual([path, 404, true])
+    for (const accept of ['accept: */*', 'accept: application/json', 'x: y']) {
+      const { status, body } = await app.get(path, accept)
+      expect([path, status, JSON.parse(body).error.type]).toEqual([path, 404, 'not_found'])
+    }
+  }
+  const api = await app.get('/api/v1/nothing', browser)
+  expect([api.status, JSON.parse(api.body).error.type]).toEqual([404, 'not_found'])
+})
 
 test('serves a complete, immutable file, even for a range request', async () => {
   await using app = await startWebApp()

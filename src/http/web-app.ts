@@ -11,14 +11,36 @@ import type { Server } from './server.ts'
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https: http:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
-const notWebApp = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
+/** The first parts of the paths of the web app (`web/src/paths.ts`; a test compares them). */
+export const pageNames = [
+  'activity',
+  'broadcasts',
+  'confirm-email',
+  'contacts',
+  'developers',
+  'flows',
+  'forgot-password',
+  'inbox',
+  'invitation',
+  'login',
+  'messages',
+  'register',
+  'reset-password',
+  'settings',
+]
+const pagePath = new RegExp(`^/$|^/(${pageNames.join('|')})(/|$)`)
+/** Programs call these, whatever they accept. */
+const programPath = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
 
 const notBuilt =
   '<!doctype html><title>Waxwing</title><p>The web app is not built yet. Run <code>npm run build</code>.</p>'
 
 const builtFolder = join(packageRoot, 'web', 'dist')
 
-/** Serves the files of the web app, and its page for every path outside the API. */
+/**
+ * Serves the files of the web app and its page. Browsers get this page for unknown paths, too, with the status 404; it says
+ * that there is no such page.
+ */
 export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
   const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
   let page: string | undefined
@@ -47,8 +69,12 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
     })
 
   server.get('/*', { schema: { hide: true } }, async (request, reply) => {
-    if (notWebApp.test(request.url)) return reply.callNotFound()
+    const path = request.url.split('?', 1)[0]!
+    const isPage = pagePath.test(path)
+    if (!isPage && (programPath.test(path) || !request.headers.accept?.includes('text/html')))
+      return reply.callNotFound()
     return reply
+      .status(isPage ? 200 : 404)
       .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
       .send(readPage())
