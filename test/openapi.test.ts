@@ -70,6 +70,74 @@ test('every operation has a unique name, and those of the SDK have the names of 
   expect(exceptionalRoutes.filter((route) => !routes.includes(route))).toEqual([])
 })
 
+type Described = {
+  description?: string
+  type?: string | string[]
+  format?: string
+  properties?: Record<string, Described>
+  items?: Described
+  oneOf?: Described[]
+  anyOf?: Described[]
+  $ref?: string
+}
+type Documented = {
+  operationId: string
+  parameters?: (Described & { name: string; schema: Described & { minimum?: number; maximum?: number } })[]
+  requestBody?: { content: Record<string, { schema?: Described }> }
+  responses: Record<string, Described>
+}
+
+const namesWithoutDescription = (schema: Described | undefined): string[] => [
+  ...Object.entries(schema?.properties ?? {}).flatMap(([name, property]) => [
+    ...(property.description || property.$ref ? [] : [name]),
+    ...namesWithoutDescription(property),
+  ]),
+  ...[schema?.items ?? [], schema?.oneOf ?? [], schema?.anyOf ?? []].flat().flatMap(namesWithoutDescription),
+]
+
+test('every parameter, request property and response is described, with the type that the service accepts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { paths } = (await app.call('GET', '/openapi.json')).body as {
+    paths: Record<string, Record<string, Documented>>
+  }
+  const missing: string[] = []
+  const add = (...parts: string[]) => missing.push(parts.join(' '))
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId, parameters = [], requestBody, responses } = operation
+    for (const { name, description, schema } of parameters) {
+      if (!description) add(operationId, name)
+      if (name === 'limit' && !(schema.type === 'integer' && schema.minimum === 1 && schema.maximum === 100))
+        add(operationId, 'limit is no integer')
+      if (['machine', 'exact', 'is_test', 'has_header'].includes(name) && schema.type !== 'boolean')
+        add(operationId, name, 'is no boolean')
+      if (name.endsWith('_date') && schema.format !== 'date') add(operationId, name, 'is no date')
+    }
+    for (const { schema } of Object.values(requestBody?.content ?? {})) {
+      for (const name of namesWithoutDescription(schema)) add(operationId, name)
+      const { send_at: sendAt, since, contact_email: email } = schema?.properties ?? {}
+      for (const time of [sendAt, since]) if (time && time.format !== 'date-time') add(operationId, 'has no time')
+      if (email && email.format !== 'email') add(operationId, 'has no email address')
+    }
+    for (const [status, { description, $ref }] of Object.entries(responses))
+      if (!$ref && (!description || description === 'Default Response')) add(operationId, status)
+  }
+  expect(missing).toEqual([])
+})
+
+test('the document avoids what code generators cannot handle', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { text, body } = await app.call('GET', '/openapi.json')
+  expect(text).not.toContain('"type":"null"')
+  expect(text).not.toMatch(/"\$ref":"#\/components\/schemas\/\w+\/[^"]+"/)
+  const { schemas, responses } = body.components
+  const { mapping } = schemas.ContactFilter.discriminator
+  expect(Object.values(mapping)).toEqual(schemas.ContactFilter.oneOf.map(({ $ref }: { $ref: string }) => $ref))
+  expect(mapping.engagement).toBe('#/components/schemas/EngagementCondition')
+  for (const name of Object.keys(responses)) expect(text).toContain(`"#/components/responses/${name}"`)
+  for (const { post } of Object.values(body.webhooks as Record<string, { post: object }>))
+    expect(post).toMatchObject({ security: [] })
+})
+
 test('the committed document is the one the service serves', async () => {
   await using app = await startTestApp({ BASE_URL: 'http://localhost:3000' })
   const served = (await app.call('GET', '/openapi.json')).body

@@ -24,12 +24,7 @@ export type Body<Name extends OperationName> = operations[Name] extends {
   ? Value
   : never
 
-/** The query of a request. Numbers and booleans are accepted where the API reads them from text. */
+/** The query of a request. */
 export type Query<Name extends OperationName> = operations[Name]['parameters'] extends { query?: infer Values }
-  ? { [Key in keyof NonNullable<Values>]: Relaxed<NonNullable<Values>[Key]> }
+  ? NonNullable<Values>
   : never
-
-type Relaxed<Value> =
-  | Value
-  | (string extends Exclude<Value, undefined> ? number : never)
-  | ('true' extends Exclude<Value, undefined> ? boolean : never)

@@ -5,7 +5,7 @@ import { answers, created, creates, ok } from '../http/envelope.ts'
 import { hasUsers } from './accounts.sql.ts'
 import { login, register } from './accounts.ts'
 import type { Sessions } from './sessions.ts'
-import { Credential, organizationNameMax, SessionOut } from './shapes.ts'
+import { Credential, NewPassword, organizationNameMax, SessionOut } from './shapes.ts'
 import { startSession } from './start-session.ts'
 import type { LoginThrottle } from './throttle.ts'
 
@@ -60,7 +60,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
           body: Type.Object({
             organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
             email: Credential,
-            password: Credential,
+            password: NewPassword,
           }),
           response: creates(SessionOut),
         },

@@ -4,17 +4,18 @@ import { invalid } from '../values/errors.ts'
 import { isLongerThan } from '../values/text.ts'
 import { PasswordQueue } from './password-queue.ts'
 
-const lengthMin = 10
-const lengthMax = 256
+export const passwordLengthMin = 10
+export const passwordLengthMax = 256
 /** The defaults of the library, which follow the OWASP recommendations. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const queue = new PasswordQueue()
 
 export function checkNewPassword(password: string, path = 'password'): void {
-  if (!isLongerThan(password, lengthMin - 1))
-    throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
-  if (isLongerThan(password, lengthMax)) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
+  if (!isLongerThan(password, passwordLengthMin - 1))
+    throw invalid({ path, problem: `must have at least ${passwordLengthMin} characters` })
+  if (isLongerThan(password, passwordLengthMax))
+    throw invalid({ path, problem: `must have at most ${passwordLengthMax} characters` })
   if (isEasyToGuess(password))
     throw invalid({ path, problem: 'is too easy to guess; choose a longer or less regular password' })
 }
@@ -47,7 +48,7 @@ export const hashPassword = (password: string): Promise<string> => queue.run('ne
 const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
-  if (isLongerThan(password, lengthMax)) return false
+  if (isLongerThan(password, passwordLengthMax)) return false
   const fits = await queue.run('check', () => verify(passwordHash ?? dummyHash, password))
   return fits && passwordHash !== undefined
 }

@@ -17,6 +17,7 @@ import { deleteSession, type SessionRow, selectSessions } from './sessions.sql.t
 import type { Sessions } from './sessions.ts'
 import {
   Credential,
+  NewPassword,
   nameMax,
   OrganizationOut,
   organizationOut,
@@ -164,7 +165,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
           tags,
           summary: 'Change the password',
           description: 'Ends all sessions of this account and returns a new one.',
-          body: Type.Object({ current_password: Credential, new_password: Credential }),
+          body: Type.Object({ current_password: Credential, new_password: NewPassword }),
           response: answers(SessionOut),
         },
       },

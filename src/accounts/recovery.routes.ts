@@ -7,7 +7,7 @@ import { confirmEmailChange, getEmailChange } from './email-changes.ts'
 import { linkTokenMax } from './link-tokens.ts'
 import { getReset, type ResetLimit, requestPasswordReset, resetPasswordByLink } from './password-resets.ts'
 import type { Sessions } from './sessions.ts'
-import { Credential, SessionOut } from './shapes.ts'
+import { Credential, NewPassword, SessionOut } from './shapes.ts'
 import { startSession } from './start-session.ts'
 
 export type RecoveryParts = { db: Db; sessions: Sessions; accountMails: MailQueue; resetLimit: ResetLimit }
@@ -67,7 +67,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
           summary: 'Set a new password with a reset link',
           description:
             'The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session.',
-          body: Type.Object({ ...LinkBody.properties, password: Credential }),
+          body: Type.Object({ ...LinkBody.properties, password: NewPassword }),
           response: answers(SessionOut),
         },
       },

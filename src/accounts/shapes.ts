@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText, type UserId } from '../values/ids.ts'
 import type { Organization, User } from './accounts.sql.ts'
+import { passwordLengthMax, passwordLengthMin } from './passwords.ts'
 
 // Response schemas shared by several routes.
 
@@ -35,6 +36,7 @@ export const CreatorOut = Nullable(
   }),
 )
 export const Credential = Type.String({ minLength: 1, maxLength: 1024 })
+export const NewPassword = Type.String({ minLength: passwordLengthMin, maxLength: passwordLengthMax })
 export const organizationNameMax = 200
 export const nameMax = 200
 

@@ -72,16 +72,12 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
           params: IdParams,
           querystring: Type.Object({
             revoke_api_keys: Type.Optional(
-              Type.Unsafe<'true' | 'false'>({
-                type: 'string',
-                enum: ['true', 'false'],
+              Type.Boolean({
                 description: 'Also revoke the API keys that the member created.',
               }),
             ),
             pause_webhooks: Type.Optional(
-              Type.Unsafe<'true' | 'false'>({
-                type: 'string',
-                enum: ['true', 'false'],
+              Type.Boolean({
                 description: 'Also pause the webhooks that the member created.',
               }),
             ),
@@ -95,9 +91,9 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         const id = parseIdParam('usr', request.params.id)
         let afterCommit = () => {}
         const revoked = await removeMember(db, organizationId, id, {
-          revokeApiKeys: revokeKeys === 'true',
+          revokeApiKeys: revokeKeys ?? false,
           onRemove: async (tx) => {
-            if (pauseWebhooks === 'true') afterCommit = await pauseWebhooksOf(tx, organizationId, id)
+            if (pauseWebhooks) afterCommit = await pauseWebhooksOf(tx, organizationId, id)
           },
         })
         for (const key of revoked) keys.forget(key)

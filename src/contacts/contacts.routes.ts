@@ -65,8 +65,7 @@ type Parts = {
 
 const exactQuery = {
   exact: Type.Optional(
-    Type.Unsafe<'true' | 'false'>({
-      ...oneOf('true', 'false'),
+    Type.Boolean({
       description: 'Whether to wait up to 5 seconds for the exact number. Defaults to false.',
     }),
   ),
@@ -123,7 +122,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       },
     },
     async (request) => {
-      const exact = request.query.exact === 'true'
+      const exact = request.query.exact ?? false
       return ok(await countMatching(reads, organizationIdOf(request), await readFilter(db, request), { exact }))
     },
   )
@@ -147,7 +146,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         reads,
         organizationId,
         { filters: [filter] },
-        { exact: request.query.exact === 'true' },
+        { exact: request.query.exact ?? false },
       )
       return ok({ count, exact: !approximate })
     },

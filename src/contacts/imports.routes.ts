@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, ok, oneOf } from '../http/envelope.ts'
+import { accepted, accepts, answers, ok } from '../http/envelope.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
@@ -121,10 +121,9 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
           description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.`,
           consumes: ['text/csv'],
           querystring: Type.Object({
-            has_header: Type.Optional({
-              ...oneOf('true', 'false'),
-              description: 'Whether the first row is a header. Detected if omitted.',
-            }),
+            has_header: Type.Optional(
+              Type.Boolean({ description: 'Whether the first row is a header. Detected if omitted.' }),
+            ),
           }),
           body: Type.Unsafe<Buffer>({ content: { 'text/csv': { schema: { description: 'The start of the file.' } } } }),
           response: answers(InspectionOut),
@@ -132,8 +131,7 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
       },
       async (request) => {
         if (!Buffer.isBuffer(request.body)) throw wrongMediaType()
-        const { has_header: given } = request.query
-        const input = { bytes: request.body, hasHeader: given === undefined ? undefined : given === 'true' }
+        const input = { bytes: request.body, hasHeader: request.query.has_header }
         const organizationId = organizationIdOf(request)
         return ok(inspectionOut(await tasks.run(inspectImportTask, { organizationId, input })))
       },

@@ -11,7 +11,7 @@ import type { MemberAdder } from './members.ts'
 const bodyBytesMax = 16 * 1024 * 1024
 
 const MemberIn = Type.Object({
-  email: Type.String({ format: 'email' }),
+  email: Type.String({ description: 'The email address. An invalid one is reported in `rejected`.' }),
   first_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears the name.' }))),
   last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears the name.' }))),
   attributes: Type.Optional(

@@ -30,11 +30,21 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Waxwing API', version },
+      info: {
+        title: 'Waxwing API',
+        version,
+        contact: { name: 'Waxwing', url: `${baseUrl.replace(/\/$/, '')}/docs/guides/` },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: baseUrl }],
       components: {
         securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Token', description: 'An API key (`wxk_…`).' },
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-Api-Token',
+            description: 'An API key (`wxk_…`). It can also be sent as `Authorization: Bearer wxk_…`.',
+          },
           session: {
             type: 'http',
             scheme: 'bearer',

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { statusOf } from '../values/errors.ts'
 
 // The envelope of every JSON response. Routes declare the schema of `data`; these functions wrap it.
 
@@ -14,14 +15,17 @@ const PageEnvelope = <Item extends TSchema>(item: Item) =>
     next_cursor: Nullable(Type.String()),
   })
 
+/** Every `error.type`, also those that are no refusals. */
+const errorTypes = [...Object.keys(statusOf), 'invalid_request', 'internal']
+
 export const ErrorEnvelope = Type.Object(
   {
     code: Type.Integer(),
     status: Type.Literal('error'),
     message: Type.String({ description: 'A description of the problem for people.' }),
-    data: Type.Null(),
+    data: Type.Unsafe<null>({ type: ['object', 'null'], description: 'Always null.' }),
     error: Type.Object({
-      type: Type.String(),
+      type: Type.Unsafe<string>({ type: 'string', enum: errorTypes }),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),
@@ -83,7 +87,8 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 }
 
 export const Timestamp = Type.String({ format: 'date-time' })
-export const Nothing = Type.Null()
+/** Null, declared as a nullable object: many code generators cannot handle a type that is only null. */
+export const Nothing = Type.Unsafe<null>({ type: ['object', 'null'], description: 'Always null.' })
 /** Free-form JSON of the customer, passed through unchanged. */
 export const FreeObject = Type.Record(Type.String(), Type.Unknown())
 

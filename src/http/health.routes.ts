@@ -29,6 +29,7 @@ export function healthRoutes({
         schema: {
           tags: ['Health'],
           summary: 'Check that the process is running',
+          description: '`code` is 0 in this response; everywhere else it repeats the HTTP status.',
           response: { 200: Health, ...errorsOnly },
         },
       },

@@ -188,7 +188,7 @@ function collectLog() {
 test('each request is logged with its route and organization, and without path, query and credentials', async () => {
   const { log, requests } = collectLog()
   await using app = await startTestApp({}, ['serve'], { log })
-  await app.manage('GET', '/organization/contacts?search=secret%40example.com')
+  await app.manage('GET', '/organization/contacts?query=secret%40example.com')
   await app.publicApi('GET', '/token/check')
   await app.call('GET', '/t/c/secret-token?secret=1')
   await app.call('GET', '/health')

@@ -9,10 +9,17 @@ const limitDefault = 50
 const limitMax = 100
 const cursorMax = 1_000
 
-/** Query parameters of every paged list. Strings, as all query parameters. */
+/** Query parameters of every paged list. */
 export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: cursorMax, description: '`next_cursor` of the previous page.' })),
-  limit: Type.Optional(Type.String({ description: `1 to ${limitMax}. Defaults to ${limitDefault}.` })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limitMax,
+      default: limitDefault,
+      description: `The number of entries on a page, from 1 to ${limitMax}.`,
+    }),
+  ),
 }
 
 export type PageRequest = { limit: number; cursor: readonly string[] | undefined }
@@ -22,11 +29,8 @@ export type Page<Item> = { items: Item[]; nextCursor: string | null }
 export type CursorPart = { test(value: string): boolean }
 
 /** Parses the parameters. `parts` validate the parts of the cursor. Throws `Refusal` if a parameter is invalid. */
-export function readPage(query: { cursor?: string; limit?: string }, parts: readonly CursorPart[]): PageRequest {
-  const limit = query.limit ? Number(query.limit) : limitDefault
-  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
-    throw invalid({ path: 'limit', problem: `must be a whole number from 1 to ${limitMax}` })
-  return { limit, cursor: query.cursor ? readCursor(query.cursor, parts) : undefined }
+export function readPage(query: { cursor?: string; limit?: number }, parts: readonly CursorPart[]): PageRequest {
+  return { limit: query.limit ?? limitDefault, cursor: query.cursor ? readCursor(query.cursor, parts) : undefined }
 }
 
 function readCursor(text: string, parts: readonly CursorPart[]): string[] {

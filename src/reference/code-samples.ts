@@ -1,4 +1,4 @@
-import { type Example, isFile, type Operation } from './types.ts'
+import { type Example, isFile, type Operation, typedValue } from './types.ts'
 
 type Sample = { lang: string; label: string; source: string }
 /** Objects that fit are written on one line. */
@@ -82,11 +82,25 @@ function typescript(
 }
 
 /** Path parameters first, then the body, then the query. */
-function managementArguments({ parameters = [] }: Operation, { request }: Example): string[] {
+function managementArguments(operation: Operation, { request }: Example): string[] {
+  const { parameters = [] } = operation
   const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => request.params![name]!)
-  return [...inPath, request.text ?? request.body, request.query]
+  return [...inPath, request.text ?? request.body, request.query && typedQuery(operation, request.query)]
     .filter((value) => value !== undefined)
     .map((value) => literal(value))
+}
+
+/** The recorded query with numbers and booleans instead of their text. */
+function typedQuery({ parameters = [] }: Operation, query: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]) => [
+      name,
+      typedValue(
+        parameters.find((parameter) => parameter.in === 'query' && parameter.name === name),
+        text,
+      ),
+    ]),
+  )
 }
 
 /** The public API has the parameters of the path or one argument with fields in camel case, and options. */

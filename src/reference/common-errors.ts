@@ -115,12 +115,12 @@ export const problemSchema = {
     status: { type: 'integer' },
     detail: { type: 'string', description: 'A description of the problem for people.' },
     instance: { type: 'string', description: '`urn:waxwing:request:` and the request id.' },
-    error: { $ref: '#/components/schemas/Error/properties/error' },
+    error: { $ref: '#/components/schemas/ErrorDetail' },
   },
 }
 
 /** Returns the statuses that an operation can respond with because of its credential, parameters and body. */
-function commonStatuses(operation: Operation): number[] {
+function commonStatuses(operation: Operation, checksQuery: boolean): number[] {
   const { requestBody, parameters = [], security = [] } = operation
   const has = (place: string) => parameters.some((parameter) => parameter.in === place)
   const isLimited = security.length > 0 || (operation.tags ?? []).some((tag) => tag === 'Accounts' || tag === 'Team')
@@ -130,20 +130,24 @@ function commonStatuses(operation: Operation): number[] {
     // API keys without the scope, or for operations that require a user, are rejected.
     ...(operation['x-scope'] || security.some((scheme) => 'session' in scheme) ? [403] : []),
     ...(has('path') ? [404] : []),
-    ...(requestBody || has('query') || has('header') ? [422] : []),
+    ...(requestBody || checksQuery || has('query') || has('header') ? [422] : []),
     ...(isLimited || operation.tags?.includes('Documentation') ? [429] : []),
     500,
     503,
   ]
 }
 
-/** Returns the error responses of an operation; `errors` are its own, by type. */
+/**
+ * Returns the error responses of an operation; `errors` are its own, by type. `checksQuery` is true if it rejects unknown
+ * query parameters.
+ */
 export function errorResponses(
   operation: Operation,
   errors: Partial<Record<RefusalType, string>>,
+  checksQuery: boolean,
 ): Record<string, ResponseEntry> {
   const own = Object.entries(errors) as [RefusalType, string][]
-  const statuses = new Set([...commonStatuses(operation), ...own.map(([type]) => statusOf[type])])
+  const statuses = new Set([...commonStatuses(operation, checksQuery), ...own.map(([type]) => statusOf[type])])
   return Object.fromEntries(
     [...statuses]
       .sort((a, b) => a - b)
@@ -151,7 +155,7 @@ export function errorResponses(
         const common = commonErrors[status]
         const specific = own.filter(([type]) => statusOf[type] === status)
         if (specific.length === 0 && common) return [status, { $ref: `#/components/responses/${common.name}` }]
-        const isCommon = common && commonStatuses(operation).includes(status)
+        const isCommon = common && commonStatuses(operation, checksQuery).includes(status)
         const described = specific.map(([type, when]) => `\`${type}\`: ${when}`)
         const general = isCommon && !specific.some(([type]) => type === common.type) ? [common.description] : []
         return [

@@ -1,11 +1,20 @@
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { codeSamples } from './code-samples.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
+import { nameComponents, removeUnusedResponses } from './components.ts'
+import { describeOperation } from './descriptions.ts'
 import { examples } from './examples/all.ts'
 import { introduction } from './introduction.ts'
 import { notes } from './notes/all.ts'
 import { tagGroups, tags } from './tags.ts'
-import type { ApiDocument, Example, Operation, OperationNotes, ResponseEntry } from './types.ts'
+import {
+  type ApiDocument,
+  type Example,
+  type Operation,
+  type OperationNotes,
+  type ResponseEntry,
+  typedValue,
+} from './types.ts'
 import { webhookEvents } from './webhook-events.ts'
 
 /**
@@ -21,18 +30,28 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   document.webhooks = webhookEvents(examples)
   document.components.schemas.Problem = problemSchema
   document.components.responses = { ...errorComponents }
-  for (const methods of Object.values(document.paths))
+  nameComponents(document)
+  for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods))
-      completeOperation(method.toUpperCase(), operation, baseUrl)
+      completeOperation({ method: method.toUpperCase(), path }, operation, baseUrl)
+  removeUnusedResponses(document)
   return document
 }
 
-function completeOperation(method: string, operation: Operation, baseUrl: string): void {
+function completeOperation(
+  { method, path }: { method: string; path: string },
+  operation: Operation,
+  baseUrl: string,
+): void {
   const own = notes[operation.operationId] ?? {}
   const recorded = examples[operation.operationId] ?? []
   const { '4XX': _clientErrors, '5XX': _serverErrors, ...successes } = operation.responses
+  describeOperation(path, operation)
   operation.description = descriptionOf(operation, own)
-  operation.responses = { ...successes, ...errorResponses(operation, own.errors ?? {}) }
+  operation.responses = {
+    ...successes,
+    ...errorResponses(operation, own.errors ?? {}, method === 'GET' && path.includes('/api/v1/')),
+  }
   if (own.errors?.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
   if (hasTag(operation)) operation.responses[200]!.headers = { ETag: tagHeader }
   for (const [status, response] of Object.entries(operation.responses))
@@ -106,7 +125,7 @@ function addRequestExamples(operation: Operation, recorded: readonly Example[]):
       first?.request.params?.[parameter.name] ??
       first?.request.query?.[parameter.name] ??
       first?.request.headers?.[parameter.name]
-    if (value !== undefined) parameter.example = value
+    if (value !== undefined) parameter.example = typedValue(parameter, value)
   }
 }
 

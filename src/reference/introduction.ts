@@ -10,7 +10,7 @@ uses: contacts, flows, webhooks and everything else.
 
 | API | Credential | Header |
 | --- | --- | --- |
-| Public API | API key | \`X-Api-Token: wxk_…\` |
+| Public API | API key | \`X-Api-Token: wxk_…\` or \`Authorization: Bearer wxk_…\` |
 | Management API | session token of a user | \`Authorization: Bearer …\` |
 | Management API | API key with the scope of the operation | \`X-Api-Token: wxk_…\` or \`Authorization: Bearer wxk_…\` |
 
@@ -37,7 +37,7 @@ organizations respond with 404.
 
 ## Responses
 
-Every response is JSON in one envelope. \`code\` repeats the HTTP status; \`data\` has the result.
+Every response is JSON in one envelope. \`code\` repeats the HTTP status (only in \`GET /health\` it is 0); \`data\` has the result.
 
 \`\`\`json
 { "code": 200, "status": "success", "message": "OK", "data": { "id": "con_01kjt5r2g0e0t8vz1q0m3w6y7b" } }
@@ -116,6 +116,16 @@ draft-ietf-httpapi-ratelimit-headers: \`RateLimit-Policy: "api-key";q=500;w=1\` 
 ## Versioning
 
 The version is part of the path (\`v1\`). Within a version, changes are additions only: new operations, new optional parameters, new fields in
-responses, new event types and new error types. Ignore fields and event types that you do not know. Unknown fields in requests are
-ignored.
+responses, new event types and new error types. Ignore fields and event types that you do not know.
+
+## Unknown fields and parameters
+
+| Where | What happens |
+| --- | --- |
+| Query parameters of \`GET\` operations | 422, with the allowed ones |
+| Bodies that create, change, start or schedule a broadcast | 422, with the allowed fields |
+| Bodies that send an email | A field that is probably misspelt, such as \`sendAt\` for \`send_at\`, is rejected with 422. Others are ignored and listed in \`warnings\`. |
+| Other bodies | Ignored |
+
+Empty query parameters (\`?status=\`) count as omitted.
 `.trim()

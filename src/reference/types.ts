@@ -57,6 +57,13 @@ export type Operation = {
   'x-scope'?: string
 }
 
+/** Returns the value of a parameter that was recorded as text. */
+export function typedValue(parameter: Parameter | undefined, text: string): unknown {
+  const type = parameter?.schema?.type
+  if (type === 'integer') return Number(text)
+  return type === 'boolean' ? text === 'true' : text
+}
+
 /** True if the operation responds with a file instead of JSON. */
 export function isFile({ responses }: Pick<Operation, 'responses'>): boolean {
   const content = responses[200]?.content

@@ -63,9 +63,9 @@ const subscription = {
 
 const count = { type: 'integer' }
 const broadcast: Record<string, Schema> = {
-  message_id: { type: 'null' },
+  message_id: nullable('Always null.'),
   flow_id: text('The flow that is sent, `flw_…`.'),
-  contact: { type: 'null' },
+  contact: nullable('Always null.', 'object'),
   id: text('The broadcast, `brc_…`.'),
   name: text('Its name.'),
   status: text('Its status.'),
@@ -149,7 +149,7 @@ Verify the signature with the SDK (\`verifyWebhook\`), with the library of [Stan
 \`constructEvent\`. Reject requests whose timestamp is older than five minutes.
 
 Respond with **200** within 10 seconds. A 4xx status is final. Any other status, a timeout or a failed connection is retried after 30, 60 and 120
-seconds. Events are delivered at least once and not always in order: use \`webhook-id\` to ignore repetitions and \`timestamp\` to
+seconds. A webhook can also accept any 2xx (\`acknowledge\`), retry 408, 425 and 429 (\`retry_4xx\`), and retry for longer (\`retry_schedule\`). Events are delivered at least once and not always in order: use \`webhook-id\` to ignore repetitions and \`timestamp\` to
 order them. Ignore fields and event types that you do not know.`,
 }
 
@@ -172,6 +172,7 @@ export function webhookEvents(recorded: Examples): Record<string, { post: Schema
         post: {
           operationId: `on${eventName[0]!.toUpperCase()}${eventName.slice(1)}`,
           tags: [webhookTag.name],
+          security: [],
           summary: eventName,
           description: eventTypes[eventName].description,
           parameters: headers(eventName),

@@ -38,7 +38,7 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
             event_name: Type.Optional(oneOf(...eventNames)),
             flow_id: Type.Optional(Type.String()),
             contact_id: Type.Optional(Type.String()),
-            machine: Type.Optional(oneOf('true', 'false')),
+            machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
             after: Type.Optional(
               Type.String({
                 description: 'The id of an event. Only returns events that occurred later, for live lists.',
@@ -57,7 +57,7 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
           eventName,
           flowId: flowText ? parseId('flw', flowText) : undefined,
           contactId: contactText ? parseId('con', contactText) : undefined,
-          machine: machine === undefined ? undefined : machine === 'true',
+          machine,
           after: after ? parseEventId(after) : undefined,
         }
         // A malformed id matches no events.

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -126,7 +126,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           querystring: Type.Object({
             ...period,
             link: Type.String({ maxLength: 500, description: 'A link as returned by the results of the flow.' }),
-            machine: Type.Optional(oneOf('true', 'false')),
+            machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
             ...pageQuery,
           }),
           response: pages(LinkClickOut),
@@ -143,7 +143,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           if (typeof link !== 'string' || link === '') throw invalid({ path: 'link', problem: 'is required' })
           return selectLinkClicks(tx, {
             ...{ organizationId, flowId, limit, link },
-            machine: machine === undefined ? undefined : machine === 'true',
+            machine,
             from: new Date(bounds[0]!),
             until: new Date(bounds.at(-1)!),
             before: cursor && { occurredAt: new Date(cursor[0]!), id: cursor[1] as EventId },

@@ -15,8 +15,7 @@ export class WaxwingManagement {
   /**
    * Check that the process is running.
    *
-   * For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this
-   * response.
+   * `code` is 0 in this response; everywhere else it repeats the HTTP status.
    */
   getHealth(options?: RequestOptions): Promise<Data<'getHealth'>> {
     return this.#caller.call({ method: 'GET', path: '/health', isPublic: true, options })

@@ -71,7 +71,7 @@ export const examples: Examples = {
         "body": {
           "code": 422,
           "status": "error",
-          "message": "password: must have at least 10 characters",
+          "message": "password: must have at least 10 characters.",
           "data": null,
           "error": {
             "type": "validation_failed",

@@ -30,7 +30,7 @@ export const examples: Examples = {
               "status": "failed",
               "attempt_count": 1,
               "next_attempt_at": null,
-              "reason": "answered 410, which is final",
+              "reason": "Responded 410 (not retried)",
               "created_at": "2026-03-02T09:30:00.000Z",
               "delivered_at": null
             }
@@ -64,7 +64,7 @@ export const examples: Examples = {
             "status": "failed",
             "attempt_count": 1,
             "next_attempt_at": null,
-            "reason": "answered 410, which is final",
+            "reason": "Responded 410 (not retried)",
             "created_at": "2026-03-02T09:30:00.000Z",
             "delivered_at": null,
             "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0006\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
@@ -75,7 +75,7 @@ export const examples: Examples = {
                 "duration_ms": 84,
                 "status_code": 410,
                 "outcome": "refused",
-                "reason": "answered 410, which is final",
+                "reason": "Responded 410 (not retried)",
                 "response_body": "",
                 "request_headers": {
                   "Content-Type": "application/json",

@@ -5,10 +5,13 @@ import type { EmailEvent, EventName } from '../api/types.ts'
 
 export type EventFilter = { event_name: EventName | ''; flow_id: string; machine: '' | 'true' | 'false' }
 
-export const useEvents = (filter: Partial<EventFilter> & { limit?: string }) =>
+export const useEvents = (filter: Partial<EventFilter> & { limit?: number }) =>
   usePages<EmailEvent>(
     keys.events(filter),
-    (from, signal) =>
-      pageOf(api.GET('/api/v1/organization/events', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
+    (from, signal) => {
+      const { machine, ...rest } = filter
+      const query = { ...omitEmpty(rest), ...(machine && { machine: machine === 'true' }), ...from }
+      return pageOf(api.GET('/api/v1/organization/events', { params: { query }, signal }))
+    },
     { live: true },
   )

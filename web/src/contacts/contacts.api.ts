@@ -79,7 +79,7 @@ const inspectedBytesMax = 256 * 1024
 export const inspectFile = (file: File, hasHeader?: boolean) =>
   dataOf(
     api.POST('/api/v1/organization/contacts/import/inspect', {
-      params: { query: hasHeader === undefined ? {} : { has_header: hasHeader ? 'true' : 'false' } },
+      params: { query: hasHeader === undefined ? {} : { has_header: hasHeader } },
       headers: { 'content-type': 'text/csv' },
       body: file.slice(0, inspectedBytesMax) as never,
       bodySerializer: (body) => body,

@@ -6,7 +6,7 @@ import type { FlowRow, FlowStatus, FlowText, SettableFlowStatus } from '../api/t
 import type { Context } from './sample-data.ts'
 
 const at = (id: string) => ({ params: { path: { id } } })
-const choicesMax = '100'
+const choicesMax = 100
 
 export const useFlows = (filter: { query: string; status: FlowStatus | '' }) =>
   usePages<FlowRow>(keys.flowList(filter), (from, signal) =>
@@ -54,7 +54,7 @@ export const sendTest = (id: string, body: { to: string[]; context: Context; dra
 export const sendToContact = (id: string, contactEmail: string) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/send', { ...at(id), body: { contact_email: contactEmail } }))
 
-const contactChoicesMax = '10'
+const contactChoicesMax = 10
 export const contactChoicesQuery = (query: string) =>
   queryOptions({
     queryKey: keys.search('preview-recipients', query),

@@ -10,7 +10,7 @@ export type MessageFilter = {
   query: string
   status: MessageStatus | ''
   flow_id: string
-  is_test: 'true' | 'false' | ''
+  is_test: boolean | undefined
 }
 
 export const useMessages = (filter: MessageFilter) =>
@@ -35,7 +35,7 @@ export const flowUsedQuery = (flowId: string) =>
   queryOptions({
     queryKey: keys.flowUsed(flowId),
     queryFn: async () => {
-      const query = { flow_id: flowId, is_test: 'false' as const, limit: '1' }
+      const query = { flow_id: flowId, is_test: false, limit: 1 }
       return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items.length > 0
     },
   })
@@ -58,7 +58,7 @@ export const newestMessageQuery = (to: string) =>
   queryOptions({
     queryKey: keys.newestMessage(to),
     queryFn: async () => {
-      const query = { query: to, limit: '1' }
+      const query = { query: to, limit: 1 }
       return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items[0] ?? null
     },
   })

@@ -8,7 +8,7 @@ const options = [
 
 /** The value in the query string as a filter. Anything else is no filter. */
 export const isTestFilter = (value: string): MessageFilter['is_test'] =>
-  value === 'true' || value === 'false' ? value : ''
+  value === 'true' ? true : value === 'false' ? false : undefined
 
 type Props = { value: string; onChange: (value: string | null) => void }
 
@@ -19,7 +19,7 @@ export function TestFilter({ value, onChange }: Props) {
       placeholder="With test emails"
       clearable
       data={options}
-      value={isTestFilter(value) || null}
+      value={options.some((option) => option.value === value) ? value : null}
       onChange={onChange}
     />
   )

@@ -13,7 +13,7 @@ import classes from './recent-activity.module.css'
 const shown = 10
 
 export function RecentActivity() {
-  const events = useEvents({ limit: String(shown) })
+  const events = useEvents({ limit: shown })
   return (
     <Section
       title="Recent activity"

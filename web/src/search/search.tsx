@@ -83,7 +83,7 @@ const hasActions = (group: SpotlightActionGroupData) => group.actions.length > 0
 function useFound(query: string, navigate: NavigateFunction) {
   const search = { enabled: query !== '' && !isId(query), staleTime: 10_000 }
   const byId = useQuery(byIdQuery(query))
-  const asked = (signal: AbortSignal) => ({ params: { query: { query, limit: String(perKind) } }, signal })
+  const asked = (signal: AbortSignal) => ({ params: { query: { query, limit: perKind } }, signal })
   const contacts = useQuery({
     queryKey: keys.search('contacts', query),
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/contacts', asked(signal))),

@@ -36,7 +36,7 @@ export const segmentQuery = (id: string) =>
   })
 
 /** How many contacts match: an estimate if the exact number takes longer than a moment, unless `exact` is true. */
-const contactCountQuery = (filter: Partial<ContactQuery> & { exact?: 'true' }) =>
+const contactCountQuery = (filter: Partial<ContactQuery> & { exact?: true }) =>
   queryOptions({
     queryKey: keys.contactCount(filter),
     queryFn: ({ signal }) =>
@@ -47,7 +47,7 @@ const contactCountQuery = (filter: Partial<ContactQuery> & { exact?: 'true' }) =
 export function useContactCount(filter: Partial<ContactQuery>, { refined = true } = {}) {
   const quick = useQuery({ ...contactCountQuery(filter), placeholderData: keepPreviousData })
   const isEstimate = quick.data?.approximate === true && !quick.isPlaceholderData
-  const exact = useQuery({ ...contactCountQuery({ ...filter, exact: 'true' }), enabled: refined && isEstimate })
+  const exact = useQuery({ ...contactCountQuery({ ...filter, exact: true }), enabled: refined && isEstimate })
   return {
     data: (isEstimate && exact.data) || quick.data,
     error: quick.error,
@@ -61,7 +61,7 @@ export const changeSegment = (id: string, body: SegmentInput) =>
   dataOf(api.PATCH('/api/v1/organization/segments/{id}', { ...at(id), body }))
 export const deleteSegment = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/segments/{id}', at(id)))
 
-const sampledContacts = '100'
+const sampledContacts = 100
 
 /** The attributes of the newest contacts, with the type of their values: suggestions for conditions. */
 export const attributesQuery = queryOptions({

@@ -7,7 +7,7 @@ import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } f
 const apiKeysRefetchMs = 10_000
 
 // The search also finds addresses that contain this one.
-const reasonsMax = '100'
+const reasonsMax = 100
 const searchMax = 200
 
 const at = (id: string) => ({ params: { path: { id } } })
@@ -67,8 +67,8 @@ export const removeMember = (id: string, removal: Removal = { revokeApiKeys: fal
       params: {
         path: { id },
         query: {
-          revoke_api_keys: removal.revokeApiKeys ? 'true' : 'false',
-          pause_webhooks: removal.pauseWebhooks ? 'true' : 'false',
+          revoke_api_keys: removal.revokeApiKeys,
+          pause_webhooks: removal.pauseWebhooks,
         },
       },
     }),

@@ -7,7 +7,7 @@ import type { MessageFilter } from '../../messages/messages.api.ts'
 import type { Range } from '../../overview/overview.api.ts'
 
 const refetchMs = 15_000
-const exportPageRows = '100'
+const exportPageRows = 100
 /** A file of more rows takes minutes to collect. */
 export const exportRowsMax = 10_000
 
@@ -28,14 +28,17 @@ export const flowResultsQuery = (id: string, { timezone, ...range }: Period) =>
 
 export type ClickFilter = Period & { link: string; machine: 'true' | 'false' | '' }
 
-const fetchClicks = (id: string, filter: ClickFilter, from: PageParams & { limit?: string }, signal?: AbortSignal) =>
+const fetchClicks = (id: string, filter: ClickFilter, from: PageParams & { limit?: number }, signal?: AbortSignal) =>
   pageOf(
     api.GET('/api/v1/organization/flows/{id}/link-clicks', {
       params: { path: { id }, query: { ...withoutEmpty(filter), ...from } },
       ...(signal && { signal }),
     }),
   )
-const withoutEmpty = ({ machine, ...filter }: ClickFilter) => ({ ...filter, ...(machine && { machine }) })
+const withoutEmpty = ({ machine, ...filter }: ClickFilter) => ({
+  ...filter,
+  ...(machine && { machine: machine === 'true' }),
+})
 
 export const useLinkClicks = (id: string, filter: ClickFilter) =>
   usePages<LinkClick>(keys.linkClicks(id, filter), (from, signal) => fetchClicks(id, filter, from, signal))
