@@ -82,7 +82,10 @@ type Described = {
 }
 type Documented = {
   operationId: string
-  parameters?: (Described & { name: string; schema: Described & { minimum?: number; maximum?: number } })[]
+  parameters?: (Described & {
+    name: string
+    schema: Described & { minimum?: number; maximum?: number; maxLength?: number }
+  })[]
   requestBody?: { content: Record<string, { schema?: Described }> }
   responses: Record<string, Described>
 }
@@ -136,6 +139,30 @@ test('the document avoids what code generators cannot handle', async () => {
   for (const name of Object.keys(responses)) expect(text).toContain(`"#/components/responses/${name}"`)
   for (const { post } of Object.values(body.webhooks as Record<string, { post: object }>))
     expect(post).toMatchObject({ security: [] })
+})
+
+test('query parameters can be sent at their full length', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { paths } = (await app.call('GET', '/openapi.json')).body as {
+    paths: Record<string, Record<string, Documented>>
+  }
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const answers: [string, number][] = []
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { operationId, parameters = [] }] of Object.entries(methods))
+      for (const { name, schema } of parameters.filter(({ schema: { maxLength = 0 } }) => maxLength > 1_000)) {
+        // Each quotation mark becomes three characters in the URL.
+        const query = new URLSearchParams({ [name]: '"'.repeat(schema.maxLength!) })
+        const raw = method === 'post' ? { raw: 'email\n' } : {}
+        const { status } = await app.call(method.toUpperCase(), `${path}?${query}`, { headers, ...raw })
+        answers.push([`${operationId} ${name}`, status])
+      }
+  expect(answers).toEqual([
+    ['listContacts filter', 422],
+    ['countContacts filter', 422],
+    ['exportContacts filter', 422],
+    ['importContacts mapping', 422],
+  ])
 })
 
 test('the committed document is the one the service serves', async () => {

@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { oneOf } from '../http/envelope.ts'
-import { contactStatuses, filterBytesMax } from '../segments/filter.ts'
+import { jsonParameterMax } from '../http/paging.ts'
+import { contactStatuses } from '../segments/filter.ts'
 import { parseFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -34,8 +35,9 @@ export const filterQuery = {
   status: Type.Optional(oneOf(...contactStatuses)),
   filter: Type.Optional(
     Type.String({
-      maxLength: filterBytesMax,
-      description: 'A filter as in a segment (`ContactFilter`), as JSON text.',
+      maxLength: jsonParameterMax,
+      description:
+        'A filter as in a segment (`ContactFilter`), as JSON text. Save a longer one as a segment and use `segment_id`.',
     }),
   ),
 }

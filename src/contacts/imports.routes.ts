@@ -5,6 +5,7 @@ import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, ok } from '../http/envelope.ts'
+import { jsonParameterMax } from '../http/paging.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
@@ -28,7 +29,6 @@ import { undoDaysMax, undoImport, undoKind } from './undo.ts'
 
 const listed = 20
 const fileNameMax = 255
-const mappingMax = 20_000
 
 const tags = ['Contacts']
 
@@ -167,7 +167,7 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
             filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
             mapping: Type.Optional(
               Type.String({
-                maxLength: mappingMax,
+                maxLength: jsonParameterMax,
                 description:
                   'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position.',
               }),

@@ -34,7 +34,7 @@ function meaningOf({ code }: Fault): { status: number; message: string } {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, message: 'The request took too long to arrive.' }
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, message: 'The request headers are too large.' }
+      return { status: 431, message: 'The URL and the headers of the request have more than 16 KiB.' }
     default:
       return { status: 400, message: 'Malformed HTTP request.' }
   }

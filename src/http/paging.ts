@@ -8,6 +8,11 @@ import { invalid } from '../values/errors.ts'
 const limitDefault = 50
 const limitMax = 100
 const cursorMax = 1_000
+/**
+ * JSON in a query parameter. Encoded, a character becomes three, and the URL and the headers of a request together may have
+ * 16 KiB.
+ */
+export const jsonParameterMax = 5_000
 
 /** Query parameters of every paged list. */
 export const pageQuery = {

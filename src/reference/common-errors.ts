@@ -63,6 +63,12 @@ const commonErrors: Readonly<Record<number, CommonError>> = {
     description: '`rate_limited`: too many requests. Wait for the time in `Retry-After`.',
     message: 'This key may make 500 requests a second. Slow down and try again.',
   },
+  431: {
+    name: 'HeadersTooLarge',
+    type: 'invalid_request',
+    description: '`invalid_request`: the URL and the headers of the request have more than 16 KiB.',
+    message: 'The URL and the headers of the request have more than 16 KiB.',
+  },
   500: {
     name: 'InternalError',
     type: 'internal',
@@ -132,6 +138,7 @@ function commonStatuses(operation: Operation, checksQuery: boolean): number[] {
     ...(has('path') ? [404] : []),
     ...(requestBody || checksQuery || has('query') || has('header') ? [422] : []),
     ...(isLimited || operation.tags?.includes('Documentation') ? [429] : []),
+    ...(parameters.some(({ name }) => name === 'filter' || name === 'mapping') ? [431] : []),
     500,
     503,
   ]

@@ -80,6 +80,7 @@ With \`Accept: application/problem+json\`, errors are sent as Problem Details (R
 | 413, 415 | \`payload_too_large\`, \`unsupported_media_type\` | no |
 | 422 | \`validation_failed\`, \`missing_variables\`, \`sender_not_verified\` | no |
 | 429 | \`rate_limited\` | after \`Retry-After\` |
+| 431 | \`invalid_request\`: the URL and the headers have more than 16 KiB | no |
 | 500 | \`internal\` | yes, with backoff |
 | 503 | \`unavailable\` | after \`Retry-After\` |
 
