@@ -8,25 +8,26 @@ const browser = await sharedBrowser()
 
 test('the API reference works with a policy that forbids inline scripts', async () => {
   await using service = await startService()
-  const page = await browser.newPage()
+  await using tab = await openTab(browser, service)
+  const { page } = tab
   const violations: string[] = []
   page.on('console', (message) => {
     if (/script-src|inline script/i.test(message.text())) violations.push(message.text())
   })
-  await page.goto(`${service.url}docs/`)
+  await page.goto('docs/')
   await page.getByRole('heading', { name: 'Waxwing API', exact: true }).first().waitFor()
   await page.getByText('Public API').first().waitFor()
   await page.getByText('Webhook events').first().waitFor()
   await page.getByText('Create an API key in the web app under Developers').waitFor()
   await page.getByPlaceholder('Your API key').first().waitFor()
   expect(violations).toEqual([])
-  await page.close()
 })
 
 test('the API reference links back to the app and to the guides', async () => {
   await using service = await startService()
-  const page = await browser.newPage()
-  await page.goto(`${service.url}docs/`)
+  await using tab = await openTab(browser, service)
+  const { page } = tab
+  await page.goto('docs/')
   const links = page.getByRole('navigation', { name: 'Waxwing' })
   await links.getByRole('link', { name: 'Guides' }).click()
   await page.waitForURL(`${service.url}docs/guides/`)
@@ -34,7 +35,6 @@ test('the API reference links back to the app and to the guides', async () => {
   await links.getByRole('link', { name: 'Open the app' }).click()
   await page.waitForURL((url) => !url.pathname.includes('/docs'))
   await page.getByRole('heading').first().waitFor()
-  await page.close()
 })
 
 test.each(['light', 'dark'] as const)('the API reference has no accessibility barriers (%s)', async (theme) => {
