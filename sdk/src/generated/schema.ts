@@ -35,7 +35,9 @@ export interface paths {
         };
         /**
          * Check that the process is running
-         * @description For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.
+         * @description `code` is 0 in this response; everywhere else it repeats the HTTP status.
+         *
+         *     For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.
          *
          *     **Permission**: none, the operation is public.
          */
@@ -3479,45 +3481,99 @@ export interface components {
             status: "error";
             /** @description A description of the problem for people. */
             message: string;
-            data: null;
-            error: {
-                type: string;
-                fields: {
-                    path: string;
-                    problem: string;
-                    line?: number;
-                    column?: number;
-                }[];
-                request_id: string;
-            };
+            /** @description Always null. */
+            data: Record<string, never> | null;
+            error: components["schemas"]["ErrorDetail"];
         };
         /** @description A filter of contacts: at most 50 conditions, nested up to 4 levels deep. */
-        ContactFilter: {
+        ContactFilter: components["schemas"]["AllCondition"] | components["schemas"]["AnyCondition"] | components["schemas"]["TextCondition"] | components["schemas"]["NumberCondition"] | components["schemas"]["DateCondition"] | components["schemas"]["BooleanCondition"] | components["schemas"]["ListCondition"] | components["schemas"]["GroupCondition"] | components["schemas"]["StatusCondition"] | components["schemas"]["EngagementCondition"];
+        Problem: {
+            /** @description `urn:waxwing:error:` and the error type. */
+            type: string;
+            title: string;
+            status: number;
+            /** @description A description of the problem for people. */
+            detail: string;
+            /** @description `urn:waxwing:request:` and the request id. */
+            instance: string;
+            error: components["schemas"]["ErrorDetail"];
+        };
+        ErrorDetail: {
             /** @enum {string} */
+            type: "invalid_json" | "invalid_idempotency_key" | "unauthorized" | "insufficient_scope" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "flow_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "missing_variables" | "sender_not_verified" | "rate_limited" | "unavailable" | "invalid_request" | "internal";
+            fields: {
+                path: string;
+                problem: string;
+                line?: number;
+                column?: number;
+            }[];
+            request_id: string;
+        };
+        /**
+         * All of
+         * @description Contacts that match all of the conditions.
+         */
+        AllCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "all";
             conditions: components["schemas"]["ContactFilter"][];
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Any of
+         * @description Contacts that match at least one of the conditions.
+         */
+        AnyCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "any";
             conditions: components["schemas"]["ContactFilter"][];
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Text
+         * @description Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.
+         */
+        TextCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "text";
             /** @description `email`, `email_domain`, `first_name`, `last_name`, `attributes.` and the name of an attribute */
             field: string;
             /** @enum {string} */
             operator: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "is_set" | "is_not_set";
             value?: string;
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Number
+         * @description Compares an attribute that is a number, or a text such as `12.5`.
+         */
+        NumberCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "number";
             /** @description `attributes.` and the name of an attribute */
             field: string;
             /** @enum {string} */
             operator: "equals" | "not_equals" | "greater_than" | "at_least" | "less_than" | "at_most" | "is_set" | "is_not_set";
             value?: number;
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Date
+         * @description Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.
+         */
+        DateCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "date";
             /** @description `created_at`, `attributes.` and the name of an attribute */
             field: string;
@@ -3526,36 +3582,76 @@ export interface components {
             /** @description A day: `2026-03-02`. */
             value?: string;
             days?: number;
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Boolean
+         * @description Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.
+         */
+        BooleanCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "boolean";
             /** @description `attributes.` and the name of an attribute */
             field: string;
             /** @enum {string} */
             operator: "is_true" | "is_false" | "is_set" | "is_not_set";
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * List
+         * @description Tests an attribute that is a list, or a text of entries separated by commas.
+         */
+        ListCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "list";
             /** @description `attributes.` and the name of an attribute */
             field: string;
             /** @enum {string} */
             operator: "contains" | "not_contains" | "is_empty" | "is_not_empty";
             value?: string;
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Group
+         * @description Tests whether the contact is in a group.
+         */
+        GroupCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "group";
             /** @enum {string} */
             operator: "member" | "not_member";
             group_id: string;
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Status
+         * @description Compares the `status` of the contact.
+         */
+        StatusCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "status";
             /** @enum {string} */
             operator: "is" | "is_not";
             /** @enum {string} */
             value: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * Engagement
+         * @description Tests whether there are events of the contact, among those that are still stored.
+         */
+        EngagementCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "engagement";
             /** @enum {string} */
             operator: "did" | "did_not";
@@ -3569,17 +3665,6 @@ export interface components {
             flow_id?: string;
             /** @description Also counts automated opens and clicks, by scanners and privacy proxies. Defaults to false. */
             include_machines?: boolean;
-        };
-        Problem: {
-            /** @description `urn:waxwing:error:` and the error type. */
-            type: string;
-            title: string;
-            status: number;
-            /** @description A description of the problem for people. */
-            detail: string;
-            /** @description `urn:waxwing:request:` and the request id. */
-            instance: string;
-            error: components["schemas"]["Error"]["error"];
         };
     };
     responses: {
@@ -3666,29 +3751,6 @@ export interface components {
                  *       "data": null,
                  *       "error": {
                  *         "type": "not_found",
-                 *         "fields": [],
-                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `precondition_failed`: the record was changed since the version in `If-Match`. Nothing was changed. */
-        PreconditionFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "code": 412,
-                 *       "status": "error",
-                 *       "message": "The record was changed since you read it. Fetch it again and repeat the change.",
-                 *       "data": null,
-                 *       "error": {
-                 *         "type": "precondition_failed",
                  *         "fields": [],
                  *         "request_id": "req_5d0c8f1e9a4b7c26000001"
                  *       }
@@ -3797,6 +3859,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid_request`: the URL and the headers of the request have more than 16 KiB. */
+        HeadersTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 431,
+                 *       "status": "error",
+                 *       "message": "The URL and the headers of the request have more than 16 KiB.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "invalid_request",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `internal`: an unexpected error. The log of the service has the details under the request id. */
         InternalError: {
             headers: {
@@ -3862,7 +3947,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3897,7 +3982,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3934,7 +4019,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3971,7 +4056,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4010,6 +4095,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4047,9 +4133,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The id of the group (`grp_…`). */
                     group_id: string;
+                    /** @description The contacts to add, 1 to 10,000. */
                     members: {
-                        /** Format: email */
+                        /** @description The email address. An invalid one is reported in `rejected`. */
                         email: string;
                         /** @description Null clears the name. */
                         first_name?: string | null;
@@ -4064,7 +4152,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4163,14 +4251,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the message (`msg_…`).
+                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4222,6 +4313,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description 1 to 255 visible ASCII characters that identify this request. Repeating the request with the same key within 24 hours returns the first response and sends nothing. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -4230,18 +4322,27 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The id of the flow (`flw_…`). */
                     flow_id: string;
+                    /**
+                     * Format: email
+                     * @description The address of the recipient. A contact is created if none has it.
+                     */
                     contact_email: string;
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    /**
+                     * Format: date-time
+                     * @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted.
+                     */
                     send_at?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4261,7 +4362,11 @@ export interface operations {
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
-                            reason: string | null;
+                            /**
+                             * @description Why the email is not sent, if `status` is `suppressed`.
+                             * @enum {string|null}
+                             */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                             /** Format: date-time */
                             queued_at: string;
                             /**
@@ -4361,9 +4466,15 @@ export interface operations {
     getEmailEventMetric: {
         parameters: {
             query: {
-                /** @example emailClick */
+                /**
+                 * @description The type of the events.
+                 * @example emailClick
+                 */
                 event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                /** @example 2026-03-01 */
+                /**
+                 * @description The first day, inclusive.
+                 * @example 2026-03-01
+                 */
                 start_date: string;
                 /**
                  * @description Inclusive. At most 731 days.
@@ -4372,7 +4483,10 @@ export interface operations {
                 end_date: string;
                 /** @description IANA time zone. */
                 timezone?: string;
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of a flow (`flw_…`). Only what belongs to it.
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 flow_id?: string;
             };
             header?: never;
@@ -4381,7 +4495,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4512,7 +4626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4545,6 +4659,7 @@ export interface operations {
                     };
                 };
             };
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4567,14 +4682,20 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The name of the organization. */
                     organization_name: string;
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
+                    /** @description The password of the account. */
                     password: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4668,13 +4789,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
+                    /** @description The password of the account. */
                     password: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4761,14 +4887,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV */
+                /**
+                 * @description The token of the link in the invitation.
+                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV
+                 */
                 token: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4826,6 +4955,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4848,9 +4978,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description From the link in the email. */
                     token: string;
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email?: string | null;
+                    /** @description The name of the person. */
                     name?: string | null;
+                    /** @description The password of the account. */
                     password: string;
                     /**
                      * @description Sign in with the password of an existing account. An account belongs to one organization: it leaves the current one, which must have another owner.
@@ -4861,7 +4998,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4963,12 +5100,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4988,7 +5129,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -5030,7 +5172,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5097,12 +5239,13 @@ export interface operations {
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
+                    /** @description The password of the account. */
                     password: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5213,7 +5356,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5285,7 +5428,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5349,7 +5492,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5448,6 +5591,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5471,7 +5615,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Your name. */
                     name?: string | null;
+                    /** @description The alerts that you receive by email. */
                     alerts?: {
                         /** @description The mail server is unreachable. */
                         sending?: boolean;
@@ -5486,7 +5632,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5610,13 +5756,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
+                    /** @description Your current password. */
                     current_password: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5684,7 +5835,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5704,7 +5855,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -5731,13 +5883,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Your current password. */
                     current_password: string;
+                    /** @description The new password. */
                     new_password: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5816,7 +5970,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5878,6 +6032,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5888,14 +6043,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example ses_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the session (`ses_…`).
+                 * @example ses_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5915,7 +6073,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -5944,7 +6103,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5964,7 +6123,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -5984,7 +6144,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6004,7 +6164,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -6024,7 +6185,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6394,6 +6555,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6408,7 +6570,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -6452,6 +6614,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6481,7 +6644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6501,7 +6664,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -6560,15 +6724,17 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
                     /** @description IANA time zone, such as Europe/Vienna. */
                     timezone?: string;
+                    /** @description Whether IP addresses of opens and clicks are stored. */
                     keep_addresses?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -6639,7 +6805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6695,6 +6861,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6707,20 +6874,23 @@ export interface operations {
                  * @description Also revoke the API keys that the member created.
                  * @example true
                  */
-                revoke_api_keys?: "true" | "false";
+                revoke_api_keys?: boolean;
                 /** @description Also pause the webhooks that the member created. */
-                pause_webhooks?: "true" | "false";
+                pause_webhooks?: boolean;
             };
             header?: never;
             path: {
-                /** @example usr_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /**
+                 * @description The id of the member (`usr_…`).
+                 * @example usr_01kjt5r2g0e0t8vz1q0m3w0003
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6740,7 +6910,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -6767,7 +6938,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example usr_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /**
+                 * @description The id of the member (`usr_…`).
+                 * @example usr_01kjt5r2g0e0t8vz1q0m3w0003
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6780,14 +6954,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description The new role.
+                     * @enum {string}
+                     */
                     role?: "owner" | "member";
+                    /** @description Whether the member may start broadcasts. Owners always may. */
                     can_start_broadcasts?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6860,7 +7038,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6909,6 +7087,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6930,9 +7109,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description If omitted, anyone with the link can use it once, as a member. */
+                    /**
+                     * Format: email
+                     * @description If omitted, anyone with the link can use it once, as a member.
+                     */
                     email?: string | null;
-                    /** @enum {string} */
+                    /**
+                     * @description The role in the organization.
+                     * @enum {string}
+                     */
                     role: "owner" | "member";
                     /**
                      * @description If false, share the link yourself.
@@ -6943,7 +7128,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7026,14 +7211,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the invitation (`inv_…`).
+                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7129,14 +7317,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the invitation (`inv_…`).
+                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7156,7 +7347,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -7177,7 +7369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7254,6 +7446,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7278,6 +7471,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
                     /** @description Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`. */
                     scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
@@ -7285,7 +7479,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7368,14 +7562,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example key_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the API key (`key_…`).
+                 * @example key_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7395,7 +7592,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -7415,22 +7613,25 @@ export interface operations {
                  * @example ada@
                  */
                 query?: string;
+                /** @description The id of a group (`grp_…`). */
                 group_id?: string;
+                /** @description The id of a segment (`seg_…`). Only contacts that match it. */
                 segment_id?: string;
                 /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                 import_id?: string;
+                /** @description Only entries with this status. */
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. Save a longer one as a segment and use `segment_id`. */
                 filter?: string;
                 /** @description Defaults to the newest first. */
                 sort?: "-created_at" | "created_at" | "email" | "-email";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description 1 to 100. Defaults to 50.
+                 * @description The number of entries on a page, from 1 to 100.
                  * @example 10
                  */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -7438,7 +7639,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7511,6 +7712,7 @@ export interface operations {
             };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -7535,12 +7737,20 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
+                    /** @description The first name. */
                     first_name?: string | null;
+                    /** @description The last name. */
                     last_name?: string | null;
+                    /** @description Custom values by name. A value of null removes the attribute. */
                     attributes?: {
                         [key: string]: unknown;
                     };
+                    /** @description Groups to add the contact to (`grp_…`). */
                     group_ids?: string[];
                     /**
                      * @description With not_subscribed the contact receives transactional email only. Must be subscribed if group_ids are given. An address that unsubscribed earlier stays unsubscribed.
@@ -7552,7 +7762,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7651,16 +7861,21 @@ export interface operations {
             query?: {
                 /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
                 query?: string;
+                /** @description The id of a group (`grp_…`). */
                 group_id?: string;
-                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of a segment (`seg_…`). Only contacts that match it.
+                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 segment_id?: string;
                 /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                 import_id?: string;
+                /** @description Only entries with this status. */
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. Save a longer one as a segment and use `segment_id`. */
                 filter?: string;
                 /** @description Whether to wait up to 5 seconds for the exact number. Defaults to false. */
-                exact?: "true" | "false";
+                exact?: boolean;
             };
             header?: never;
             path?: never;
@@ -7668,7 +7883,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7711,6 +7926,7 @@ export interface operations {
             };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -7719,18 +7935,21 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Whether to wait up to 5 seconds for the exact number. Defaults to false. */
-                exact?: "true" | "false";
+                exact?: boolean;
             };
             header?: never;
             path: {
-                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the segment (`seg_…`).
+                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7774,13 +7993,18 @@ export interface operations {
             query?: {
                 /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
                 query?: string;
+                /** @description The id of a group (`grp_…`). */
                 group_id?: string;
+                /** @description The id of a segment (`seg_…`). Only contacts that match it. */
                 segment_id?: string;
                 /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                 import_id?: string;
-                /** @example subscribed */
+                /**
+                 * @description Only entries with this status.
+                 * @example subscribed
+                 */
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. Save a longer one as a segment and use `segment_id`. */
                 filter?: string;
             };
             header?: never;
@@ -7816,6 +8040,7 @@ export interface operations {
             };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -7825,14 +8050,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -7894,6 +8122,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7904,14 +8133,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,7 +8163,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -7951,7 +8184,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7968,19 +8204,29 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email?: string;
+                    /** @description The first name. */
                     first_name?: string | null;
+                    /** @description The last name. */
                     last_name?: string | null;
+                    /** @description Custom values by name. A value of null removes the attribute. */
                     attributes?: {
                         [key: string]: unknown;
                     };
-                    /** @enum {string} */
+                    /**
+                     * @description Subscribes or unsubscribes the contact.
+                     * @enum {string}
+                     */
                     status?: "subscribed" | "unsubscribed";
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -8078,7 +8324,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8134,6 +8380,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8162,19 +8409,29 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What to do with the contacts.
+                     * @enum {string}
+                     */
                     action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
                     /** @description For `add_to_group` and `remove_from_group`. */
                     group_id?: string;
+                    /** @description The ids of the contacts (`con_…`). */
                     contact_ids?: string[];
                     /** @description All contacts that match these filters; all contacts without any. */
                     matching?: {
+                        /** @description Text to search for in addresses and names. */
                         query?: string;
+                        /** @description Only members of this group (`grp_…`). */
                         group_id?: string;
                         /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                         import_id?: string;
+                        /** @description Only contacts that match this segment (`seg_…`). */
                         segment_id?: string;
-                        /** @enum {string} */
+                        /**
+                         * @description Only contacts with this status.
+                         * @enum {string}
+                         */
                         status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                         filter?: components["schemas"]["ContactFilter"];
                     };
@@ -8182,7 +8439,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Accepted. The work continues in the background. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8276,14 +8533,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example blk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the bulk action (`bul_…`).
+                 * @example blk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8338,6 +8598,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8348,14 +8609,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example blk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the bulk action (`bul_…`).
+                 * @example blk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8423,19 +8687,22 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
             };
             header?: never;
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8597,14 +8864,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8665,6 +8935,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8679,7 +8950,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8718,6 +8989,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8738,12 +9010,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8803,14 +9076,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the group (`grp_…`).
+                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8848,6 +9124,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8858,14 +9135,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /**
+                 * @description The id of the group (`grp_…`).
+                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0003
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8885,7 +9165,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -8911,7 +9192,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the group (`grp_…`).
+                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -8924,12 +9208,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8990,7 +9275,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the group (`grp_…`).
+                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9005,12 +9293,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The ids of the contacts (`con_…`). */
                     contact_ids: string[];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9063,16 +9352,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the group (`grp_…`).
+                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of a contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 contact_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9092,7 +9387,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -9121,7 +9417,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9189,6 +9485,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9236,13 +9533,14 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
                     filter: components["schemas"]["ContactFilter"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9370,14 +9668,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the segment (`seg_…`).
+                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -9446,6 +9747,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9456,14 +9758,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the segment (`seg_…`).
+                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9483,7 +9788,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -9503,7 +9809,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the segment (`seg_…`).
+                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9516,13 +9825,14 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
                     filter?: components["schemas"]["ContactFilter"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -9627,7 +9937,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9715,6 +10025,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9725,14 +10036,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the import (`imp_…`).
+                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9846,6 +10160,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9856,14 +10171,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the import (`imp_…`).
+                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9969,14 +10287,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the import (`imp_…`).
+                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Accepted. The work continues in the background. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -10088,7 +10409,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Whether the first row is a header. Detected if omitted. */
-                has_header?: "true" | "false";
+                has_header?: boolean;
             };
             header?: never;
             path?: never;
@@ -10105,7 +10426,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10217,10 +10538,14 @@ export interface operations {
     importContacts: {
         parameters: {
             query?: {
+                /** @description The id of a group (`grp_…`). */
                 group_id?: string;
                 /** @description The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given. */
                 subscription?: "subscribed" | "not_subscribed";
-                /** @example customers.csv */
+                /**
+                 * @description The name of the file, shown in the list of imports.
+                 * @example customers.csv
+                 */
                 filename?: string;
                 /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position. */
                 mapping?: string;
@@ -10240,7 +10565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Accepted. The work continues in the background. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -10373,6 +10698,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10382,12 +10708,15 @@ export interface operations {
             query?: {
                 /** @description Part of the address, or the id of a contact or message. */
                 query?: string;
-                /** @example manual */
+                /**
+                 * @description Only suppressions for this reason.
+                 * @example manual
+                 */
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -10395,7 +10724,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10475,13 +10804,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The email address.
+                     */
                     email: string;
+                    /** @description A note about the reason. */
                     detail?: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10535,14 +10869,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example legal@example.org */
+                /**
+                 * @description An email address, URL-encoded.
+                 * @example legal@example.org
+                 */
                 email: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10562,7 +10899,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -10611,13 +10949,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Addresses, separated by line breaks, commas or semicolons. */
                     list: string;
+                    /** @description A note about the reason. */
                     detail?: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10714,13 +11054,17 @@ export interface operations {
     listFlows: {
         parameters: {
             query?: {
+                /** @description Only entries with this status. */
                 status?: "active" | "paused" | "archived" | "draft";
-                /** @example Order */
+                /**
+                 * @description Text to search for.
+                 * @example Order
+                 */
                 query?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -10728,7 +11072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10828,18 +11172,40 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
+                     * @enum {string}
+                     */
                     kind: "transactional" | "marketing";
+                    /** @description The subject: a Liquid template. */
                     subject: string;
+                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
                     html: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `html`, or `mjml`, which is compiled to HTML.
+                     * @enum {string}
+                     */
                     html_format?: "html" | "mjml";
+                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
                     text?: string | null;
+                    /** @description The name in From. */
                     from_name?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in From. The default sender if null.
+                     */
                     from_email?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in Reply-To.
+                     */
                     reply_to?: string | null;
-                    /** @enum {string} */
+                    /**
+                     * @description The status.
+                     * @enum {string}
+                     */
                     status?: "active" | "paused" | "archived";
                     /** @description True: creates a flow that is not published yet. Nothing is sent through it, and its template may be invalid, until it is published. */
                     draft?: boolean;
@@ -10847,7 +11213,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10975,14 +11341,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -11071,6 +11440,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11081,14 +11451,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0003
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11108,7 +11481,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -11128,7 +11502,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -11142,18 +11519,40 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
+                     * @enum {string}
+                     */
                     kind?: "transactional" | "marketing";
+                    /** @description The subject: a Liquid template. */
                     subject?: string;
+                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
                     html?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `html`, or `mjml`, which is compiled to HTML.
+                     * @enum {string}
+                     */
                     html_format?: "html" | "mjml";
+                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
                     text?: string | null;
+                    /** @description The name in From. */
                     from_name?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in From. The default sender if null.
+                     */
                     from_email?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in Reply-To.
+                     */
                     reply_to?: string | null;
-                    /** @enum {string} */
+                    /**
+                     * @description The status.
+                     * @enum {string}
+                     */
                     status?: "active" | "paused" | "archived";
                     /** @description The version that the change is based on. If there is a newer one, the response is 409 `conflict` and nothing changes. */
                     base_version?: number;
@@ -11161,7 +11560,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -11303,14 +11702,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11373,6 +11775,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11386,7 +11789,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -11400,16 +11806,35 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
+                     * @enum {string}
+                     */
                     kind?: "transactional" | "marketing";
+                    /** @description The subject: a Liquid template. */
                     subject?: string;
+                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
                     html?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `html`, or `mjml`, which is compiled to HTML.
+                     * @enum {string}
+                     */
                     html_format?: "html" | "mjml";
+                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
                     text?: string | null;
+                    /** @description The name in From. */
                     from_name?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in From. The default sender if null.
+                     */
                     from_email?: string | null;
+                    /**
+                     * Format: email
+                     * @description The address in Reply-To.
+                     */
                     reply_to?: string | null;
                     /** @description The published version that the draft is based on, 0 if there is none. If there is a newer one, the response is 409 `conflict` and nothing changes. */
                     base_version?: number;
@@ -11419,7 +11844,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -11527,14 +11952,17 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -11556,7 +11984,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -11594,7 +12023,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -11615,7 +12047,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -11744,7 +12176,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -11763,7 +12198,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11859,14 +12294,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11912,6 +12350,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11922,16 +12361,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
-                /** @example 1 */
+                /**
+                 * @description The number of the version, starting at 1.
+                 * @example 1
+                 */
                 version: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12025,23 +12470,36 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
-                    /** @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys. */
+                    /**
+                     * Format: email
+                     * @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.
+                     */
                     contact_email?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
+                     * @enum {string}
+                     */
                     kind?: "transactional" | "marketing";
+                    /** @description The subject: a Liquid template. */
                     subject?: string;
+                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
                     html?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `html`, or `mjml`, which is compiled to HTML.
+                     * @enum {string}
+                     */
                     html_format?: "html" | "mjml";
+                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
                     text?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12117,7 +12575,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -12133,23 +12594,36 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
-                    /** @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys. */
+                    /**
+                     * Format: email
+                     * @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.
+                     */
                     contact_email?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
+                     * @enum {string}
+                     */
                     kind?: "transactional" | "marketing";
+                    /** @description The subject: a Liquid template. */
                     subject?: string;
+                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
                     html?: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `html`, or `mjml`, which is compiled to HTML.
+                     * @enum {string}
+                     */
                     html_format?: "html" | "mjml";
+                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
                     text?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12224,7 +12698,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -12240,17 +12717,25 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The address of the recipient. A contact is created if none has it.
+                     */
                     contact_email: string;
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    /**
+                     * Format: date-time
+                     * @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted.
+                     */
                     send_at?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12289,7 +12774,11 @@ export interface operations {
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
-                            reason: string | null;
+                            /**
+                             * @description Why the email is not sent, if `status` is `suppressed`.
+                             * @enum {string|null}
+                             */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                             /** Format: date-time */
                             queued_at: string;
                             /**
@@ -12344,7 +12833,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -12365,10 +12857,14 @@ export interface operations {
                 "application/json": {
                     /** @description An address, or 1 to 10 addresses. */
                     to: string | string[];
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    /**
+                     * Format: date-time
+                     * @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted.
+                     */
                     send_at?: string | null;
                     /** @description True: sends the unpublished changes, as is always the case for a flow that was never published. */
                     draft?: boolean;
@@ -12376,7 +12872,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12443,7 +12939,11 @@ export interface operations {
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
-                            reason: string | null;
+                            /**
+                             * @description Why the email is not sent, if `status` is `suppressed`.
+                             * @enum {string|null}
+                             */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                             /** Format: date-time */
                             queued_at: string;
                             /** Format: date-time */
@@ -12460,7 +12960,11 @@ export interface operations {
                                 contact_created: boolean;
                                 /** @enum {string} */
                                 status: "queued" | "scheduled" | "suppressed";
-                                reason: string | null;
+                                /**
+                                 * @description Why the email is not sent, if `status` is `suppressed`.
+                                 * @enum {string|null}
+                                 */
+                                reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                                 /** Format: date-time */
                                 queued_at: string;
                                 /** Format: date-time */
@@ -12513,15 +13017,23 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
-                /** @example sent */
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
+                /**
+                 * @description Only entries with this status.
+                 * @example sent
+                 */
                 status?: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+                /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
+                /** @description The id of a contact (`con_…`). */
                 contact_id?: string;
                 /** @description Only test emails, or no test emails. Without it, the list includes both. */
-                is_test?: "true" | "false";
-                /** @example ada@example.com */
+                is_test?: boolean;
+                /**
+                 * @description Text to search for.
+                 * @example ada@example.com
+                 */
                 query?: string;
             };
             header?: never;
@@ -12530,7 +13042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12719,14 +13231,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the message (`msg_…`).
+                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12918,6 +13433,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12928,14 +13444,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0008 */
+                /**
+                 * @description The id of the message (`msg_…`).
+                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0008
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13085,14 +13604,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the message (`msg_…`).
+                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13131,7 +13653,11 @@ export interface operations {
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
-                            reason: string | null;
+                            /**
+                             * @description Why the email is not sent, if `status` is `suppressed`.
+                             * @enum {string|null}
+                             */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                             /** Format: date-time */
                             queued_at: string;
                             /**
@@ -13175,11 +13701,14 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
                 /** @description Part of the name, or an id. */
                 query?: string;
-                /** @example sent */
+                /**
+                 * @description Only entries with this status.
+                 * @example sent
+                 */
                 status?: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
             };
             header?: never;
@@ -13188,7 +13717,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13398,6 +13927,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
                     /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
                     variants?: {
@@ -13417,18 +13947,26 @@ export interface operations {
                     winner_by?: "opens" | "clicks" | "manual";
                     /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
                     decide_after_seconds?: number;
+                    /** @description The id of the flow (`flw_…`). */
                     flow_id?: string | null;
+                    /** @description The contacts that get the email: members of the groups and segments, without those that are excluded. */
                     audience?: {
+                        /** @description Groups whose members are in the audience. */
                         group_ids?: string[];
+                        /** @description Segments whose contacts are in the audience. */
                         segment_ids?: string[];
+                        /** @description Groups whose members do not get the email. */
                         exclude_group_ids?: string[];
+                        /** @description Segments whose contacts do not get the email. */
                         exclude_segment_ids?: string[];
                     };
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
                     /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
                     service_announcement?: boolean;
+                    /** @description When the broadcast is sent. */
                     schedule?: {
                         /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
@@ -13438,14 +13976,20 @@ export interface operations {
                         per_recipient?: boolean;
                         /** @description The attribute of contacts that contains their time zone. */
                         time_zone_attribute?: string;
+                        /** @description The hours in which emails are sent. Null for any time. */
                         window?: {
+                            /** @description The weekdays on which emails are sent. */
                             days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
                             /** @description A time of day such as `08:00`. */
                             from: string;
-                            /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                            /**
+                             * Format: email
+                             * @description A time of day such as `18:00`, later than `from`. `24:00` is midnight.
+                             */
                             to: string;
                         } | null;
                     };
+                    /** @description The highest rate at which emails are sent. Null for no limit. */
                     messages_per_hour?: number | null;
                     /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
                     missed_after_seconds?: number;
@@ -13453,7 +13997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13678,14 +14222,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13888,6 +14435,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13898,14 +14446,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0003
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13925,7 +14476,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -13951,7 +14503,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
@@ -13966,6 +14521,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
                     /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
                     variants?: {
@@ -13985,18 +14541,26 @@ export interface operations {
                     winner_by?: "opens" | "clicks" | "manual";
                     /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
                     decide_after_seconds?: number;
+                    /** @description The id of the flow (`flw_…`). */
                     flow_id?: string | null;
+                    /** @description The contacts that get the email: members of the groups and segments, without those that are excluded. */
                     audience?: {
+                        /** @description Groups whose members are in the audience. */
                         group_ids?: string[];
+                        /** @description Segments whose contacts are in the audience. */
                         segment_ids?: string[];
+                        /** @description Groups whose members do not get the email. */
                         exclude_group_ids?: string[];
+                        /** @description Segments whose contacts do not get the email. */
                         exclude_segment_ids?: string[];
                     };
+                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
                     /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
                     service_announcement?: boolean;
+                    /** @description When the broadcast is sent. */
                     schedule?: {
                         /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
                         at?: string | null;
@@ -14006,14 +14570,20 @@ export interface operations {
                         per_recipient?: boolean;
                         /** @description The attribute of contacts that contains their time zone. */
                         time_zone_attribute?: string;
+                        /** @description The hours in which emails are sent. Null for any time. */
                         window?: {
+                            /** @description The weekdays on which emails are sent. */
                             days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
                             /** @description A time of day such as `08:00`. */
                             from: string;
-                            /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                            /**
+                             * Format: email
+                             * @description A time of day such as `18:00`, later than `from`. `24:00` is midnight.
+                             */
                             to: string;
                         } | null;
                     };
+                    /** @description The highest rate at which emails are sent. Null for no limit. */
                     messages_per_hour?: number | null;
                     /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
                     missed_after_seconds?: number;
@@ -14021,7 +14591,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14221,14 +14791,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14416,23 +14989,29 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description 1 to 100. Defaults to 50.
+                 * @description The number of entries on a page, from 1 to 100.
                  * @example 1
                  */
-                limit?: string;
-                /** @example sent */
+                limit?: number;
+                /**
+                 * @description Only entries with this status.
+                 * @example sent
+                 */
                 status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
             };
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14492,11 +15071,15 @@ export interface operations {
     exportBroadcastRecipients: {
         parameters: {
             query?: {
+                /** @description Only entries with this status. */
                 status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
             };
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14532,14 +15115,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14571,6 +15157,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14581,14 +15168,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14680,7 +15270,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14693,6 +15286,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: email
+                     * @description The address of the recipient.
+                     */
                     to: string;
                     /**
                      * @description A variant, such as `A`.
@@ -14703,7 +15300,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14744,7 +15341,11 @@ export interface operations {
                             contact_created: boolean;
                             /** @enum {string} */
                             status: "queued" | "scheduled" | "suppressed";
-                            reason: string | null;
+                            /**
+                             * @description Why the email is not sent, if `status` is `suppressed`.
+                             * @enum {string|null}
+                             */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
                             /** Format: date-time */
                             queued_at: string;
                             /** Format: date-time */
@@ -14771,7 +15372,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0005
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14793,7 +15397,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15014,7 +15618,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15035,7 +15642,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Accepted. The work continues in the background. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -15256,7 +15863,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0006
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15277,7 +15887,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Accepted. The work continues in the background. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -15485,14 +16095,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15688,14 +16301,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15891,14 +16507,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0006 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0006
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16094,14 +16713,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0007 */
+                /**
+                 * @description The id of the broadcast (`brc_…`).
+                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0007
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16296,10 +16918,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description 1 to 100. Defaults to 50.
+                 * @description The number of entries on a page, from 1 to 100.
                  * @example 1
                  */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -16307,7 +16929,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16369,7 +16991,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16409,14 +17031,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the message (`msg_…`).
+                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16487,6 +17112,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16501,7 +17127,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16615,6 +17241,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16629,7 +17256,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16757,7 +17384,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16794,6 +17421,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16802,17 +17430,23 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @example emailClick */
+                /**
+                 * @description The type of the events.
+                 * @example emailClick
+                 */
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
+                /** @description The id of a contact (`con_…`). */
                 contact_id?: string;
-                machine?: "true" | "false";
+                /** @description Only automated ones, or only those by people. */
+                machine?: boolean;
                 /** @description The id of an event. Only returns events that occurred later, for live lists. */
                 after?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -16820,7 +17454,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16923,14 +17557,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example evt_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the event (`evt_…`).
+                 * @example evt_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17019,6 +17656,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -17027,7 +17665,10 @@ export interface operations {
     getOverview: {
         parameters: {
             query: {
-                /** @example 2026-03-01 */
+                /**
+                 * @description The first day, inclusive.
+                 * @example 2026-03-01
+                 */
                 start_date: string;
                 /**
                  * @description Inclusive. At most 731 days.
@@ -17039,6 +17680,7 @@ export interface operations {
                  * @example UTC
                  */
                 timezone?: string;
+                /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
             };
             header?: never;
@@ -17047,7 +17689,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17473,7 +18115,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17517,6 +18159,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -17525,7 +18168,10 @@ export interface operations {
     getFlowResults: {
         parameters: {
             query: {
-                /** @example 2026-03-01 */
+                /**
+                 * @description The first day, inclusive.
+                 * @example 2026-03-01
+                 */
                 start_date: string;
                 /**
                  * @description Inclusive. At most 731 days.
@@ -17540,14 +18186,17 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18022,7 +18671,10 @@ export interface operations {
     listLinkClicks: {
         parameters: {
             query: {
-                /** @example 2026-03-01 */
+                /**
+                 * @description The first day, inclusive.
+                 * @example 2026-03-01
+                 */
                 start_date: string;
                 /**
                  * @description Inclusive. At most 731 days.
@@ -18036,23 +18688,29 @@ export interface operations {
                  * @example https://shop.example.com/orders/1042
                  */
                 link: string;
-                /** @example false */
-                machine?: "true" | "false";
+                /**
+                 * @description Only automated ones, or only those by people.
+                 * @example false
+                 */
+                machine?: boolean;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
             };
             header?: never;
             path: {
-                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the flow (`flw_…`).
+                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18128,7 +18786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18152,6 +18810,8 @@ export interface operations {
                      *           "all_events": false,
                      *           "status": "active",
                      *           "paused_reason": null,
+                     *           "acknowledge": "200",
+                     *           "retry_4xx": [],
                      *           "retry_schedule": "standard",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "updated_at": "2026-03-02T09:41:12.000Z",
@@ -18187,6 +18847,9 @@ export interface operations {
                             status: "active" | "paused";
                             paused_reason: string | null;
                             /** @enum {string} */
+                            acknowledge: "200" | "2xx";
+                            retry_4xx: (408 | 425 | 429)[];
+                            /** @enum {string} */
                             retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
@@ -18218,6 +18881,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18244,10 +18908,24 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name: string;
+                    /**
+                     * Format: uri
+                     * @description The public HTTPS URL of your endpoint.
+                     */
                     url: string;
-                    event_types?: string[];
+                    /** @description The event types to receive. */
+                    event_types?: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
+                    /** @description Receive all events of emails and unsubscribes, also types that are added later. */
                     all_events?: boolean;
+                    /**
+                     * @description The statuses that acknowledge a delivery: only 200 (default), or any from 200 to 299.
+                     * @enum {string}
+                     */
+                    acknowledge?: "200" | "2xx";
+                    /** @description The 4xx statuses that are retried. By default none: a 4xx response is final. After a 429 with `Retry-After`, the next attempt waits at least that long, up to an hour. */
+                    retry_4xx?: (408 | 425 | 429)[];
                     /**
                      * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.
                      * @enum {string}
@@ -18257,7 +18935,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created. The new record is in `data`. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -18280,6 +18958,8 @@ export interface operations {
                      *         "all_events": false,
                      *         "status": "active",
                      *         "paused_reason": null,
+                     *         "acknowledge": "200",
+                     *         "retry_4xx": [],
                      *         "retry_schedule": "standard",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z",
@@ -18314,6 +18994,9 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            acknowledge: "200" | "2xx";
+                            retry_4xx: (408 | 425 | 429)[];
                             /** @enum {string} */
                             retry_schedule: "standard" | "extended";
                             /** Format: date-time */
@@ -18370,7 +19053,7 @@ export interface operations {
                      * @example {
                      *       "code": 422,
                      *       "status": "error",
-                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished",
+                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished.",
                      *       "data": null,
                      *       "error": {
                      *         "type": "validation_failed",
@@ -18401,7 +19084,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18457,6 +19140,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18467,14 +19151,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -18499,6 +19186,8 @@ export interface operations {
                      *         "all_events": false,
                      *         "status": "active",
                      *         "paused_reason": null,
+                     *         "acknowledge": "200",
+                     *         "retry_4xx": [],
                      *         "retry_schedule": "standard",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z",
@@ -18532,6 +19221,9 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            acknowledge: "200" | "2xx";
+                            retry_4xx: (408 | 425 | 429)[];
                             /** @enum {string} */
                             retry_schedule: "standard" | "extended";
                             /** Format: date-time */
@@ -18565,6 +19257,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18575,14 +19268,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18602,7 +19298,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "success";
                         message: string;
-                        data: null;
+                        /** @description Always null. */
+                        data: Record<string, never> | null;
                     };
                 };
             };
@@ -18622,7 +19319,10 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -18635,22 +19335,39 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for people. */
                     name?: string;
+                    /**
+                     * Format: uri
+                     * @description The public HTTPS URL of your endpoint.
+                     */
                     url?: string;
-                    event_types?: string[];
+                    /** @description The event types to receive. */
+                    event_types?: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
+                    /** @description Receive all events of emails and unsubscribes, also types that are added later. */
                     all_events?: boolean;
+                    /**
+                     * @description The statuses that acknowledge a delivery: only 200 (default), or any from 200 to 299.
+                     * @enum {string}
+                     */
+                    acknowledge?: "200" | "2xx";
+                    /** @description The 4xx statuses that are retried. By default none: a 4xx response is final. After a 429 with `Retry-After`, the next attempt waits at least that long, up to an hour. */
+                    retry_4xx?: (408 | 425 | 429)[];
                     /**
                      * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.
                      * @enum {string}
                      */
                     retry_schedule?: "standard" | "extended";
-                    /** @enum {string} */
+                    /**
+                     * @description Pauses or resumes the webhook.
+                     * @enum {string}
+                     */
                     status?: "active" | "paused";
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     /** @description Identifies this state of the record, for `If-Match`. */
@@ -18675,6 +19392,8 @@ export interface operations {
                      *         "all_events": false,
                      *         "status": "paused",
                      *         "paused_reason": null,
+                     *         "acknowledge": "200",
+                     *         "retry_4xx": [],
                      *         "retry_schedule": "standard",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z",
@@ -18708,6 +19427,9 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            acknowledge: "200" | "2xx";
+                            retry_4xx: (408 | 425 | 429)[];
                             /** @enum {string} */
                             retry_schedule: "standard" | "extended";
                             /** Format: date-time */
@@ -18764,7 +19486,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -18777,12 +19502,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * @description How long the previous secret stays valid.
+                     * @default 24
+                     */
                     overlap_hours?: number;
                 } | null;
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18805,6 +19534,8 @@ export interface operations {
                      *         "all_events": false,
                      *         "status": "paused",
                      *         "paused_reason": null,
+                     *         "acknowledge": "200",
+                     *         "retry_4xx": [],
                      *         "retry_schedule": "standard",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "updated_at": "2026-03-02T09:41:12.000Z",
@@ -18839,6 +19570,9 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            acknowledge: "200" | "2xx";
+                            retry_4xx: (408 | 425 | 429)[];
                             /** @enum {string} */
                             retry_schedule: "standard" | "extended";
                             /** Format: date-time */
@@ -18888,7 +19622,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -18901,13 +19638,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description The type of the event.
+                     * @enum {string}
+                     */
                     event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18926,7 +19666,7 @@ export interface operations {
                      *           "duration_ms": 84,
                      *           "status_code": 200,
                      *           "outcome": "acknowledged",
-                     *           "reason": "answered 200",
+                     *           "reason": "Responded 200",
                      *           "response_body": "",
                      *           "request_headers": {
                      *             "Content-Type": "application/json",
@@ -18999,22 +19739,29 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
-                limit?: string;
-                /** @example failed */
+                /** @description The number of entries on a page, from 1 to 100. */
+                limit?: number;
+                /**
+                 * @description Only entries with this status.
+                 * @example failed
+                 */
                 status?: "pending" | "delivered" | "failed";
+                /** @description The type of the events. */
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
             };
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19035,7 +19782,7 @@ export interface operations {
                      *           "status": "failed",
                      *           "attempt_count": 1,
                      *           "next_attempt_at": null,
-                     *           "reason": "answered 410, which is final",
+                     *           "reason": "Responded 410 (not retried)",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "delivered_at": null
                      *         }
@@ -19086,14 +19833,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example dlv_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the delivery (`dlv_…`).
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19113,7 +19863,7 @@ export interface operations {
                      *         "status": "failed",
                      *         "attempt_count": 1,
                      *         "next_attempt_at": null,
-                     *         "reason": "answered 410, which is final",
+                     *         "reason": "Responded 410 (not retried)",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "delivered_at": null,
                      *         "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0006\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
@@ -19124,7 +19874,7 @@ export interface operations {
                      *             "duration_ms": 84,
                      *             "status_code": 410,
                      *             "outcome": "refused",
-                     *             "reason": "answered 410, which is final",
+                     *             "reason": "Responded 410 (not retried)",
                      *             "response_body": "",
                      *             "request_headers": {
                      *               "Content-Type": "application/json",
@@ -19185,6 +19935,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19195,14 +19946,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example dlv_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /**
+                 * @description The id of the delivery (`dlv_…`).
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0002
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19252,7 +20006,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /**
+                 * @description The id of the webhook (`whk_…`).
+                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -19265,12 +20022,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Deliveries that failed at this time or later.
+                     */
                     since: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19315,14 +20076,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
+                /**
+                 * @description The id of the contact (`con_…`).
+                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19575,6 +20339,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19589,7 +20354,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19670,7 +20435,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19749,7 +20514,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19828,7 +20593,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Success. The result is in `data`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -21175,10 +21940,12 @@ export interface operations {
                     data: {
                         /** @description The event, `evt_…`. The same for all webhooks and attempts. */
                         event_id: string;
-                        message_id: null;
+                        /** @description Always null. */
+                        message_id: string | null;
                         /** @description The flow that is sent, `flw_…`. */
                         flow_id: string;
-                        contact: null;
+                        /** @description Always null. */
+                        contact: Record<string, never> | null;
                         /**
                          * @description Only present in test events.
                          * @constant
@@ -21301,10 +22068,12 @@ export interface operations {
                     data: {
                         /** @description The event, `evt_…`. The same for all webhooks and attempts. */
                         event_id: string;
-                        message_id: null;
+                        /** @description Always null. */
+                        message_id: string | null;
                         /** @description The flow that is sent, `flw_…`. */
                         flow_id: string;
-                        contact: null;
+                        /** @description Always null. */
+                        contact: Record<string, never> | null;
                         /**
                          * @description Only present in test events.
                          * @constant

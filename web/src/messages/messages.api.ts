@@ -44,7 +44,7 @@ export const newestContextQuery = (flowId: string) =>
   queryOptions({
     queryKey: keys.newestContext(flowId),
     queryFn: async () => {
-      const query = { flow_id: flowId, is_test: 'false' as const, limit: '1' }
+      const query = { flow_id: flowId, is_test: false, limit: 1 }
       const [newest] = (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items
       if (!newest) return {}
       const at = { params: { path: { id: newest.id } } }
