@@ -110,6 +110,12 @@ const commands: Record<string, Command> = {
     about: 'Import an exported organization. Importing it again changes nothing.',
     run: async (call) => (await import('./commands/export-organization.ts')).importFromFile(call),
   },
+  'confirm-import': {
+    usage: 'confirm-import --organization ID',
+    about: 'Let the API keys of an imported organization work, without the limits for new organizations.',
+    flags: { organization: 'The id of the organization (org_…).' },
+    run: async (call) => (await import('./commands/export-organization.ts')).confirmImported(call),
+  },
   'pause-sending': {
     usage: 'pause-sending',
     about: 'Stop all emails and webhooks. They are still accepted and queued.',

@@ -19,6 +19,10 @@ const ApiKeyOut = Type.Object({
   prefix: Type.String({ description: 'The first characters, to identify the key.' }),
   scopes: Type.Array(ScopeOut),
   public_only: Type.Boolean({ description: 'Whether the key can call the public API only.' }),
+  held: Type.Boolean({
+    description:
+      'Whether the key came with an imported organization and does not work until the operator of the installation confirms the import.',
+  }),
   created_at: Timestamp,
   last_used_at: Nullable(Timestamp),
   created_by: CreatorOut,
@@ -127,6 +131,7 @@ const apiKeyOut = (key: ApiKey) => ({
   prefix: key.hint,
   scopes: key.scopes,
   public_only: key.publicOnly,
+  held: key.isHeld,
   created_at: key.createdAt.toISOString(),
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   created_by: creatorOut(key.createdBy, key.createdByEmail),

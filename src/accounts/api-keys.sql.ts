@@ -11,6 +11,8 @@ export type ApiKey = {
   scopes: Scope[]
   /** The key cannot call the management API. */
   publicOnly: boolean
+  /** The key belongs to an imported organization and does not work until the operator confirms the import. */
+  isHeld: boolean
   createdAt: Date
   lastUsedAt: Date | null
   createdBy: UserId | null
@@ -18,13 +20,13 @@ export type ApiKey = {
   createdByEmail: string | null
 }
 
-const ownColumns = sql`id, organization_id, name, hint, scopes, public_only, created_at, last_used_at, created_by`
+const ownColumns = sql`id, organization_id, name, hint, scopes, public_only, is_held, created_at, last_used_at, created_by`
 
 const columns = sql`${ownColumns},
   (select email from users where users.id = api_keys.created_by and users.organization_id = api_keys.organization_id)
     as created_by_email`
 
-export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'createdBy' | 'createdByEmail'> & {
+export type NewApiKey = Omit<ApiKey, 'isHeld' | 'createdAt' | 'lastUsedAt' | 'createdBy' | 'createdByEmail'> & {
   createdBy: UserId
   keyHash: Buffer
 }
@@ -94,7 +96,7 @@ export async function findKeysByHash(db: Reader, hashes: string[]): Promise<Know
     from api_keys
     join organizations on organizations.id = organization_id
     where key_hash = any (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)
-      and revoked_at is null`
+      and revoked_at is null and not is_held`
 }
 
 export async function touchApiKeys(db: Writer, ids: ApiKeyId[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
-import { checkNewPassword, hashPassword } from './passwords.ts'
+import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 
 test('many registrations do not block sign-ins', async () => {
   await using app = await startTestApp({}, ['serve'])
@@ -37,4 +37,15 @@ test('requires 10 to 256 characters', () => {
     }
   }
   expect([9, 10, 256, 257].map(isTaken)).toEqual([false, true, true, false])
+})
+
+test('a hash that costs more than ours is not verified', async () => {
+  const { hash } = await import('@node-rs/argon2')
+  const password = 'correct horse battery'
+  const fits = async (memoryCost: number, timeCost: number, parallelism: number) =>
+    passwordFits(await hash(password, { memoryCost, timeCost, parallelism }), password)
+  expect(await fits(19_456, 2, 1)).toBe(true)
+  expect(await fits(8_192, 1, 1)).toBe(true)
+  expect([await fits(32_768, 2, 1), await fits(19_456, 3, 1), await fits(19_456, 2, 2)]).toEqual([false, false, false])
+  expect(await passwordFits('', password)).toBe(false)
 })

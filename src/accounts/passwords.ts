@@ -6,7 +6,7 @@ import { PasswordQueue } from './password-queue.ts'
 
 export const passwordLengthMin = 10
 export const passwordLengthMax = 256
-/** The defaults of the library, which follow the OWASP recommendations. */
+/** The defaults of the library, which follow the OWASP recommendations. Passwords with a higher cost are not verified. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const queue = new PasswordQueue()
@@ -47,8 +47,17 @@ export const hashPassword = (password: string): Promise<string> => queue.run('ne
 /** Verified for unknown accounts, so that the response time does not reveal whether an account exists. */
 const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
+const argon2Hash = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43}$/
+
+/** A hash contains its cost. The hashes of an imported organization could name any. */
+function isAffordable(passwordHash: string): boolean {
+  const [, memory, time, parallelism] = argon2Hash.exec(passwordHash) ?? []
+  return Number(memory) <= cost.memoryCost && Number(time) <= cost.timeCost && Number(parallelism) <= cost.parallelism
+}
+
 export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
   if (isLongerThan(password, passwordLengthMax)) return false
+  if (passwordHash !== undefined && !isAffordable(passwordHash)) return false
   const fits = await queue.run('check', () => verify(passwordHash ?? dummyHash, password))
   return fits && passwordHash !== undefined
 }

@@ -13,17 +13,21 @@ export const excludedTables = new Set([
   'sessions',
 ])
 
-/** Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. */
+/**
+ * Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. The limits for new
+ * organizations depend on how and when it was created in this installation.
+ */
 export const excludedColumns: Record<string, string[]> = {
-  organizations: ['is_operator'],
+  api_keys: ['is_held'],
+  organizations: ['is_operator', 'self_registered', 'created_at'],
   webhooks: ['secret', 'previous_secret', 'previous_secret_until'],
 }
 
 const notSent = "'Not sent when the organization was exported'"
 
 /**
- * What is exported instead of the value of a column. Nothing that the exporting installation still sends may be sent by
- * the importing one as well.
+ * What is exported, and imported, instead of the value of a column. Nothing that the exporting installation still sends
+ * may be sent by the importing one as well. Applied twice, because the file may have been edited.
  */
 export const exportedValues: Record<string, Record<string, string>> = {
   messages: {

@@ -40,12 +40,12 @@ export async function* readRows(
   { name, columns, keys }: TenantTable,
   organizationId: OrganizationId,
 ): AsyncGenerator<string[]> {
-  const values = columns.map((column) => `${exportedValues[name]?.[column] ?? column} as ${column}`)
+  const values = valuesOf(name, columns).map((value, index) => `${value} as ${columns[index]}`)
   await client.query(
     `declare export_rows no scroll cursor for
       select row_to_json(exported)::text as line from (
         select ${values.join(', ')} from ${name}
-        where ${name === 'organizations' ? 'id' : 'organization_id'} = ${client.escapeLiteral(organizationId)}
+        where ${organizationColumn(name)} = ${client.escapeLiteral(organizationId)}
         order by ${keys.join(', ')}
       ) exported`,
   )
@@ -57,22 +57,31 @@ export async function* readRows(
   await client.query('close export_rows')
 }
 
-/** `lines` are rows as JSON; `extra` are values for columns that are not exported. */
+/**
+ * `lines` are rows as JSON; `extra` are values for columns that are not exported. Returns false, after inserting only a
+ * part of the rows, if a row belongs to another organization or a line is not exactly one row.
+ */
 export async function insertRows(
   client: pg.ClientBase,
-  table: string,
-  columns: string[],
+  organizationId: OrganizationId,
+  { table, columns }: { table: string; columns: string[] },
   lines: string[],
   extra: Record<string, unknown> = {},
-): Promise<void> {
+): Promise<boolean> {
   const more = Object.keys(extra)
-  await client.query(
+  const { rowCount } = await client.query(
     `insert into ${table} (${[...columns, ...more].join(', ')})
-      select ${[...columns, ...more.map((_, index) => `$${index + 2}`)].join(', ')}
-      from jsonb_populate_recordset(null::${table}, $1)`,
-    [`[${lines.join(',')}]`, ...Object.values(extra)],
+      select ${[...valuesOf(table, columns), ...more.map((_, index) => `$${index + 3}`)].join(', ')}
+      from jsonb_populate_recordset(null::${table}, $1)
+      where ${organizationColumn(table)} = $2`,
+    [`[${lines.join(',')}]`, organizationId, ...Object.values(extra)],
   )
+  return rowCount === lines.length
 }
+
+const organizationColumn = (table: string) => (table === 'organizations' ? 'id' : 'organization_id')
+const valuesOf = (table: string, columns: string[]) =>
+  columns.map((column) => exportedValues[table]?.[column] ?? column)
 
 export type OrganizationState = { name: string; isDeleted: boolean }
 
@@ -85,9 +94,4 @@ export async function findOrganization(
     [id],
   )
   return rows[0]
-}
-
-export async function hasOrganizations(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query('select from organizations limit 1')
-  return rows.length > 0
 }

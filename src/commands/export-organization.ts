@@ -1,7 +1,9 @@
+import { confirmImport } from '../accounts/confirm-import.sql.ts'
 import { exportOrganization } from '../backup/export-organization.ts'
 import { importOrganization } from '../backup/import-organization.ts'
 import { reportProgress } from '../backup/progress.ts'
 import { version } from '../config/package-root.ts'
+import { SetupFault } from '../values/errors.ts'
 import { parseId, toText } from '../values/ids.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { type Call, textOf } from './call.ts'
@@ -36,8 +38,30 @@ export async function importFromFile(call: Call): Promise<number> {
     const box = webhookSecretBox(await readSecrets(database, config))
     const progress = reportProgress('Importing', note)
     const { organizationId, isNew, rows } = await importOrganization(file, { db: database.db, box, progress })
-    if (!isNew) note('The organization already exists. Nothing was changed.')
-    printJson(database, { organization_id: toText('org', organizationId), imported: isNew, rows })
+    const id = toText('org', organizationId)
+    if (isNew)
+      note(
+        `Its webhooks are paused, and its API keys do not work until you run waxwing confirm-import --organization ${id}.`,
+      )
+    else note('The organization already exists. Nothing was changed.')
+    printJson(database, { organization_id: id, imported: isNew, rows })
+    return 0
+  })
+}
+
+/** Confirms that an imported organization is trusted. Prints its members and what changed as JSON. */
+export async function confirmImported(call: Call): Promise<number> {
+  const organizationId = parseId('org', textOf(call.flags, 'organization') ?? '')
+  if (!organizationId) {
+    note('The id of the organization is required: waxwing confirm-import --organization org_….')
+    return 2
+  }
+  return withDatabase(call, async (database) => {
+    const confirmed = await database.db.begin((tx) => confirmImport(tx, organizationId))
+    if (!confirmed) throw new SetupFault('There is no organization with this id. `waxwing import` prints it.')
+    const { isOperator, apiKeys, members } = confirmed
+    const id = toText('org', organizationId)
+    printJson(database, { organization_id: id, operator: isOperator, api_keys: apiKeys, members })
     return 0
   })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../db/db.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
-import { leastId, type MessageId, parseId } from '../values/ids.ts'
+import { leastId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
 
 /** The clues in a report about the message it refers to, most reliable first. */
@@ -43,19 +43,24 @@ export async function findReported(
 
 async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(SentMessage | undefined)[]> {
   const unsigned = leads.flatMap((lead) => (lead.signed.length === 0 ? lead.named : []))
-  const messages = [
-    ...(await findMessages(db, leads.flatMap(keysOf))),
-    ...(await findMessagesOfAnyone(db, [...new Set(unsigned)])),
-  ]
-  const byId = new Map(messages.map((message) => [message.id, message]))
+  const ofSigned = new Map(
+    (await findMessages(db, leads.flatMap(keysOf))).map((each) => [keyOf(each.organizationId, each.id), each]),
+  )
+  const ofAnyone = new Map((await findMessagesOfAnyone(db, [...new Set(unsigned)])).map((each) => [each.id, each]))
   const found: (SentMessage | undefined)[] = []
-  for (const { signed, named, queueIds } of leads) {
-    const ids = [...signed.map(({ messageId }) => messageId), ...named]
-    const message = ids.map((id) => byId.get(id)).find(Boolean)
-    found.push(message ?? (signed[0] && (await findMessageByQueueId(db, signed[0].organizationId, queueIds))))
+  for (const lead of leads) {
+    const [signed] = lead.signed
+    const candidates = signed
+      ? keysOf(lead).map((key) => ofSigned.get(keyOf(key.organizationId, key.messageId)))
+      : lead.named.map((id) => ofAnyone.get(id))
+    const message = candidates.find(Boolean)
+    found.push(message ?? (signed && (await findMessageByQueueId(db, signed.organizationId, lead.queueIds))))
   }
   return found
 }
+
+/** The same id can exist in several organizations, because ids are kept when an organization is imported. */
+const keyOf = (organizationId: OrganizationId, id: MessageId) => `${organizationId} ${id}`
 
 type Lead = { signed: AddressIds[]; named: MessageId[]; queueIds: string[] }
 

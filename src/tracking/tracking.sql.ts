@@ -83,7 +83,10 @@ export async function findMessageByQueueId(
   return row
 }
 
-/** Finds messages by id alone, as providers name them. Looks into each organization, since the index starts with it. */
+/**
+ * Finds messages by id alone, as providers name them. Looks into each organization, since the index starts with it. If
+ * an organization was imported with ids that another one has, the message of the older organization is the last one.
+ */
 export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]): Promise<SentMessage[]> {
   if (messageIds.length === 0) return []
   // Keeps the planner from scanning all messages. A distributed database rejects it.
@@ -96,5 +99,6 @@ export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]):
       from messages
       where messages.organization_id = organizations.id and messages.id = any(${messageIds}::uuid[])
       ${limit}
-    ) as message`
+    ) as message
+    order by organizations.created_at desc`
 }

@@ -4,7 +4,8 @@ import { sendTo, startWithReader, tokens } from '../../../test/support/readers.t
 import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { until } from '../../../test/support/until.ts'
 import type { MailIds } from '../../secrets/tokens.ts'
-import { toText } from '../../values/ids.ts'
+import { newId, toText } from '../../values/ids.ts'
+import { findReported } from '../correlate.ts'
 import { deleteExpiredSignatures } from './signatures.sql.ts'
 
 const sendgridKey = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
@@ -200,6 +201,25 @@ test('a permanent failure is a hard bounce unless the text says otherwise', asyn
   await postmark({ ...about(policy), Details: 'smtp;550 5.7.26 This mail is unauthenticated' })
   const names = await Promise.all([silent, policy].map(async ({ events }) => (await events())[0]?.eventName))
   expect(names).toEqual(['emailHardBounce', 'emailSoftBounce'])
+})
+
+test('a report reaches the older organization if an imported one has a message with the same id', async () => {
+  const { ids } = await recipient()
+  const other = newId('org')
+  await app.db.begin(async (tx) => {
+    await tx`insert into organizations (id, name) values (${other}, 'Imported')`
+    await tx`
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, context, subject, status)
+      select ${other}, id, flow_id, flow_version_id, contact_id, email, context, subject, status
+      from messages where organization_id = ${ids.organizationId} and id = ${ids.messageId}`
+  })
+  // A signed report names its organization, also in a request with one that names the id only.
+  const signed = tokens.sign('bounce', { ...ids, organizationId: other })
+  const found = await findReported(app.db, tokens, [
+    { signed: [signed], messageIds: [] },
+    { signed: [], messageIds: [messageIdOf(ids)] },
+  ])
+  expect(found.map((message) => message?.organizationId)).toEqual([other, ids.organizationId])
 })
 
 test('invalid requests are rejected by all providers', async () => {
