@@ -12,6 +12,7 @@ import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
 import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
 import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
+import { protectScheduled } from './broadcasts/protect-scheduled.ts'
 import type { Config } from './config/config.ts'
 import { bulkActionRoutes } from './contacts/bulk-actions.routes.ts'
 import { consentRoutes } from './contacts/consents.routes.ts'
@@ -151,6 +152,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(
         api,
         async (organization) => {
+          protectScheduled(organization, db)
           await add(
             organization,
             organizationRoutes({

@@ -29,6 +29,7 @@ export type Scope =
   | 'messages:send'
   | 'broadcasts:read'
   | 'broadcasts:write'
+  | 'broadcasts:send'
   | 'webhooks:read'
   | 'webhooks:write'
   | 'metrics:read'

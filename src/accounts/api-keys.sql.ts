@@ -54,13 +54,10 @@ export async function selectApiKeys(db: Reader, organizationId: OrganizationId):
     order by id desc`)
 }
 
-/** Returns the keys that were revoked. */
-export async function revokeApiKeysOf(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<ApiKeyId[]> {
-  const rows = await tx<{ id: ApiKeyId }>`
+export async function revokeApiKeysOf(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<void> {
+  await tx`
     update api_keys set revoked_at = now()
-    where organization_id = ${organizationId} and created_by = ${userId} and revoked_at is null
-    returning id`
-  return rows.map(({ id }) => id)
+    where organization_id = ${organizationId} and created_by = ${userId} and revoked_at is null`
 }
 
 export async function countApiKeys(db: Reader, organizationId: OrganizationId): Promise<number> {
@@ -86,13 +83,20 @@ export type KnownKey = {
   organizationTimezone: string
   scopes: Scope[]
   publicOnly: boolean
+  /** Whether the creator of the key is still a member, and may start broadcasts. */
+  creatorMayBroadcast: boolean
 }
 
 /** Returns the valid keys with these hashes (hex), of any organization. */
 export async function findKeysByHash(db: Reader, hashes: string[]): Promise<KnownKey[]> {
   return db<KnownKey>`
     select encode(key_hash, 'hex') as hash, api_keys.id, organization_id, organizations.name as organization_name,
-      organizations.timezone as organization_timezone, scopes, public_only
+      organizations.timezone as organization_timezone, scopes, public_only,
+      exists (
+        select from users
+        where users.id = created_by and users.organization_id = api_keys.organization_id
+          and (users.role = 'owner' or users.may_broadcast)
+      ) as creator_may_broadcast
     from api_keys
     join organizations on organizations.id = organization_id
     where key_hash = any (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)

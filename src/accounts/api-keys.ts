@@ -3,7 +3,7 @@ import type { Db, Tx } from '../db/db.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
-import type { User } from './accounts.sql.ts'
+import { mayBroadcast, type User } from './accounts.sql.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey } from './api-keys.sql.ts'
 import { publicScopes, type Scope, scopes } from './scopes.ts'
 
@@ -16,15 +16,24 @@ const keyLength = 43
 /** SHA-256 in hex. The key has 256 random bits and cannot be guessed, so a slow hash is not needed. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** The key itself is returned only here; only its hash is stored. */
+/**
+ * The key itself is returned only here; only its hash is stored. Throws `Refusal` if the creator does not have the
+ * permission for a scope.
+ */
 export async function createApiKey(
   db: Db,
-  { organizationId, id: createdBy }: Pick<User, 'organizationId' | 'id'>,
+  creator: Pick<User, 'organizationId' | 'id' | 'role' | 'mayBroadcast'>,
   input: { name: string; scopes?: Scope[] | undefined },
 ): Promise<{ record: ApiKey; key: string }> {
+  const { organizationId, id: createdBy } = creator
   const name = checkName(input.name)
   if (input.scopes?.length === 0)
     throw invalid({ path: 'scopes', problem: `must contain at least one of ${scopes.join(', ')}` })
+  if (input.scopes?.includes('broadcasts:send') && !mayBroadcast(creator))
+    throw new Refusal(
+      'forbidden',
+      "You can't start broadcasts, so you can't create a key with the scope broadcasts:send. Ask an owner for permission.",
+    )
   if ((await countApiKeys(db, organizationId)) >= keysMax)
     throw new Refusal(
       'conflict',

@@ -4,7 +4,7 @@ import { createRequestLimit } from '../http/rate-limit-headers.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
-import { findMember, type Member } from './accounts.sql.ts'
+import { findMember, type Member, mayBroadcast } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
 import { hasScope, type Scope } from './scopes.ts'
@@ -140,12 +140,23 @@ export async function requireOwner(request: FastifyRequest): Promise<void> {
   if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
 
-/** Guard of routes that start sending to many contacts: requires an owner, a member with the permission, or an API key. */
-export async function requireBroadcaster(request: FastifyRequest): Promise<void> {
-  const { member } = request
-  if (member && member.role !== 'owner' && !member.mayBroadcast)
+/**
+ * Guard of routes that start sending to many contacts. A session needs the permission; an API key needs the scope of the
+ * route and a creator who still has the permission.
+ */
+export async function requireBroadcaster({ apiKey, member }: FastifyRequest): Promise<void> {
+  if (member && !mayBroadcast(member))
     throw new Refusal('forbidden', "You can't start broadcasts. Ask an owner for permission.")
+  if (apiKey && !apiKey.creatorMayBroadcast)
+    throw new Refusal(
+      'forbidden',
+      "The person who created this API key can't start broadcasts or has left the organization. Create a new key.",
+    )
 }
+
+/** Whether the caller may decide what is sent to many contacts. */
+export const callerMayBroadcast = ({ apiKey, member }: FastifyRequest): boolean =>
+  apiKey ? apiKey.creatorMayBroadcast && hasScope(apiKey.scopes, 'broadcasts:send') : !!member && mayBroadcast(member)
 
 /** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */
 export async function requireOperator(request: FastifyRequest): Promise<void> {
@@ -157,6 +168,7 @@ export async function requireOperator(request: FastifyRequest): Promise<void> {
 export function permissionOf(guards: readonly unknown[]): { 'x-permission'?: string; 'x-scope'?: string } | undefined {
   if (guards.includes(requireOwner)) return { 'x-permission': 'owner' }
   if (guards.includes(requireOperator)) return { 'x-permission': 'operator' }
+  if (guards.includes(requireBroadcaster)) return { 'x-permission': 'broadcaster' }
   const scoped = guards.find((guard) => typeof guard === 'function' && 'scope' in guard) as { scope: Scope } | undefined
   return scoped && { 'x-scope': scoped.scope }
 }

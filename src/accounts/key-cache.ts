@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
-import type { ApiKeyId } from '../values/ids.ts'
+import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 import { hashKey } from './api-keys.ts'
 
@@ -25,7 +25,7 @@ export class KeyCache {
   /** Keyed by the API key instead of its hash, so that the hot path needs no hashing. Never stored or logged. */
   readonly #entries = new Map<string, Entry>()
   readonly #lookUps: Batcher<string, KnownKey | undefined>
-  /** The number of keys deleted in this process. */
+  /** How often keys were forgotten in this process. */
   #deletions = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -66,6 +66,12 @@ export class KeyCache {
   forget(id: ApiKeyId): void {
     this.#deletions++
     for (const [text, { key }] of this.#entries) if (key.id === id) this.#entries.delete(text)
+  }
+
+  /** Makes this process look up the keys of an organization again, because a permission of a creator changed. */
+  forgetOrganization(id: OrganizationId): void {
+    this.#deletions++
+    for (const [text, { key }] of this.#entries) if (key.organizationId === id) this.#entries.delete(text)
   }
 
   async #lookUp(text: string): Promise<KnownKey | undefined> {

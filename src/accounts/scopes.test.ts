@@ -28,6 +28,7 @@ test('a key with a scope can call exactly the operations of that scope', async (
   const used = new Set(operations.flatMap(({ scope }) => scope ?? []))
   expect([...used].sort()).toEqual([
     'broadcasts:read',
+    'broadcasts:send',
     'broadcasts:write',
     'contacts:read',
     'contacts:write',

@@ -9,6 +9,7 @@ export const scopes = [
   'messages:send',
   'broadcasts:read',
   'broadcasts:write',
+  'broadcasts:send',
   'webhooks:read',
   'webhooks:write',
   'metrics:read',
@@ -19,7 +20,10 @@ export type Scope = (typeof scopes)[number]
 /** The scopes of a key that is created without any. Such a key can call the public API only. */
 export const publicScopes: readonly Scope[] = ['contacts:write', 'flows:send', 'analytics:read']
 
-/** Other names of the same permission: the scopes of the public API are older than those by resource. */
+/**
+ * Two scopes have two names each, because those of the public API are older than those by resource. Keys may have either
+ * name, and both allow the same.
+ */
 const aliases: Partial<Record<Scope, Scope>> = {
   'flows:send': 'messages:send',
   'messages:send': 'flows:send',
@@ -57,6 +61,11 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'POST /api/v1/organization/flows/preview': 'flows:read',
   'POST /api/v1/organization/flows/:id/preview': 'flows:read',
   'DELETE /api/v1/organization/messages/:id': 'messages:send',
+  'POST /api/v1/organization/broadcasts/:id/start': 'broadcasts:send',
+  'POST /api/v1/organization/broadcasts/:id/schedule': 'broadcasts:send',
+  'POST /api/v1/organization/broadcasts/:id/resume': 'broadcasts:send',
+  'POST /api/v1/organization/broadcasts/:id/choose-variant': 'broadcasts:send',
+  'POST /api/v1/organization/broadcasts/:id/retry-failed': 'broadcasts:send',
   // Programs send through the public API.
   'POST /api/v1/organization/messages/:id/send-again': undefined,
   'POST /api/v1/organization/flows/:id/send': undefined,

@@ -49,14 +49,11 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
       },
       async (request) => {
         const id = parseIdParam('usr', request.params.id)
-        return ok(
-          memberOut(
-            await changeRole(db, memberOf(request).organizationId, id, {
-              role: request.body.role,
-              mayBroadcast: request.body.can_start_broadcasts,
-            }),
-          ),
-        )
+        const { role, can_start_broadcasts: mayBroadcast } = request.body
+        const { organizationId } = memberOf(request)
+        const member = await changeRole(db, organizationId, id, { role, mayBroadcast })
+        keys.forgetOrganization(organizationId)
+        return ok(memberOut(member))
       },
     )
 
@@ -68,7 +65,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
           tags,
           summary: 'Remove a member',
           description:
-            'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.',
+            'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise, but the keys can no longer start broadcasts.',
           params: IdParams,
           querystring: Type.Object({
             revoke_api_keys: Type.Optional(
@@ -90,13 +87,13 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
         const id = parseIdParam('usr', request.params.id)
         let afterCommit = () => {}
-        const revoked = await removeMember(db, organizationId, id, {
+        await removeMember(db, organizationId, id, {
           revokeApiKeys: revokeKeys ?? false,
           onRemove: async (tx) => {
             if (pauseWebhooks) afterCommit = await pauseWebhooksOf(tx, organizationId, id)
           },
         })
-        for (const key of revoked) keys.forget(key)
+        keys.forgetOrganization(organizationId)
         afterCommit()
         return ok(null, 'Member removed')
       },

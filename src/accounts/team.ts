@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteCredentials } from './credentials.sql.ts'
@@ -27,22 +27,19 @@ export type Removal = {
   onRemove?: (tx: Tx) => Promise<void>
 }
 
-/**
- * Removes a member and withdraws their open invitations. Their sessions end with the next request. Returns the API keys
- * that were revoked.
- */
+/** Removes a member and withdraws their open invitations. Their sessions end with the next request. */
 export async function removeMember(
   db: Db,
   organizationId: OrganizationId,
   id: UserId,
   { revokeApiKeys, onRemove }: Removal = { revokeApiKeys: false },
-): Promise<ApiKeyId[]> {
-  return keepingAnOwner(db, organizationId, async (tx) => {
+): Promise<void> {
+  await keepingAnOwner(db, organizationId, async (tx) => {
     if (!(await deleteMember(tx, organizationId, id))) throw notFound('member')
     await deleteCredentials(tx, { organizationId, id })
     await deleteInvitationsBy(tx, organizationId, id)
     await onRemove?.(tx)
-    return revokeApiKeys ? revokeApiKeysOf(tx, organizationId, id) : []
+    if (revokeApiKeys) await revokeApiKeysOf(tx, organizationId, id)
   })
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { join } from '../../test/support/people.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
 const greeting = {
   name: 'Newsletter',
@@ -166,6 +166,84 @@ test('a start needs the permission and the exact number of recipients', async ()
   expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409])
   expect((await asMember('PATCH', path, { name: 'Late' })).status).toBe(409)
   expect((await asMember('DELETE', path)).status).toBe(409)
+})
+
+test('an API key starts broadcasts only if its creator may, and as long as they may', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const audience = { group_ids: [await group('First', ['ada@example.com'])] }
+  const path = `/organization/broadcasts/${(await make('/broadcasts', { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } })).id}`
+  const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
+  const member = `/organization/members/${memberId}`
+  const newKey = (scopes: string[], by = asMember) => by('POST', '/organization/api-keys', { name: 'k', scopes })
+  const act = async (key: Answer, action: string) => {
+    const headers = { 'x-api-token': key.body.data.api_key }
+    const { status, body } = await app.call('POST', `/api/v1${path}/${action}`, { headers, body: {} })
+    return [status, body.error?.type]
+  }
+  const actions = ['start', 'schedule', 'resume', 'choose-variant', 'retry-failed']
+
+  const refused = await newKey(['broadcasts:write', 'broadcasts:send'])
+  expect([refused.status, refused.body.error.type]).toEqual([403, 'forbidden'])
+  const drafts = await newKey(['broadcasts:read', 'broadcasts:write'])
+  for (const action of actions) expect(await act(drafts, action)).toEqual([403, 'insufficient_scope'])
+  expect((await act(drafts, 'check'))[0]).toBe(200)
+
+  await app.manage('PATCH', member, { can_start_broadcasts: true })
+  const sender = await newKey(['broadcasts:send'])
+  expect(sender.status).toBe(201)
+  expect(await act(sender, 'resume')).toEqual([409, 'conflict'])
+  expect(await act(sender, 'check')).toEqual([403, 'insufficient_scope'])
+  await app.manage('PATCH', member, { can_start_broadcasts: false })
+  for (const action of actions) expect(await act(sender, action)).toEqual([403, 'forbidden'])
+  await app.manage('PATCH', member, { can_start_broadcasts: true })
+  expect(await act(sender, 'resume')).toEqual([409, 'conflict'])
+  await app.manage('DELETE', member)
+  for (const action of actions) expect(await act(sender, action)).toEqual([403, 'forbidden'])
+
+  const byOwner = await newKey(['broadcasts:send'], app.manage)
+  expect((await act(byOwner, 'start'))[0]).toBe(202)
+})
+
+test('what a scheduled broadcast sends, and to whom, is changed only by people who may start broadcasts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const filter = { type: 'text', field: 'email', operator: 'contains', value: 'zzz' }
+  const segment = async (name: string) => (await make('/segments', { name, filter })).id as string
+  const [excluded, unused] = [await segment('Excluded'), await segment('Unused')]
+  const audience = { group_ids: [await group('First', ['ada@example.com'])], exclude_segment_ids: [excluded] }
+  const schedule = { at: '2040-01-10T09:00:00Z' }
+  const content = { name: 'News', flow_id: flow, audience, schedule, context: { topic: 'birds' } }
+  const path = `/organization/broadcasts/${(await make('/broadcasts', content)).id}`
+  const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
+  const key = (await make('/api-keys', { name: 'k', scopes: ['contacts:write', 'flows:write'] })).api_key
+  const byKey = (method: string, url: string, body?: object) =>
+    app.call(method, `/api/v1${url}`, { headers: { 'x-api-token': key }, body })
+  const edits = [
+    ['POST', `/organization/flows/${flow}/publish`, {}],
+    ['PATCH', `/organization/flows/${flow}`, { subject: 'Other' }],
+    ['PATCH', `/organization/flows/${flow}`, { kind: 'transactional' }],
+    ['PATCH', `/organization/segments/${excluded}`, { filter }],
+  ] as const
+  const tryAll = async (send: typeof byKey) => {
+    await app.manage('PUT', `/organization/flows/${flow}/draft`, { subject: `Draft ${Math.random()}` })
+    const statuses = []
+    for (const [method, url, body] of edits) statuses.push((await send(method, url, body)).status)
+    return statuses
+  }
+
+  expect(await tryAll(asMember)).toEqual([200, 200, 200, 200])
+  await app.manage('PATCH', `/organization/flows/${flow}`, { kind: 'marketing', subject: 'News' })
+  expect((await app.manage('POST', `${path}/schedule`)).status).toBe(202)
+  expect(await tryAll(asMember)).toEqual([403, 403, 403, 403])
+  expect(await tryAll(byKey)).toEqual([403, 403, 403, 403])
+  expect((await asMember('PATCH', `/organization/flows/${flow}`, { name: 'Renamed' })).status).toBe(200)
+  expect((await asMember('PATCH', `/organization/segments/${unused}`, { filter })).status).toBe(200)
+  expect((await asMember('PATCH', `/organization/segments/${excluded}`, { name: 'Renamed' })).status).toBe(200)
+  await app.manage('PATCH', `/organization/members/${memberId}`, { can_start_broadcasts: true })
+  expect(await tryAll(asMember)).toEqual([200, 200, 200, 200])
+  await app.manage('POST', `${path}/cancel`)
+  expect(await tryAll(byKey)).toEqual([200, 200, 200, 200])
 })
 
 test('a start schedules a broadcast with a planned time, at most once, and compares no number unless one is expected', async () => {

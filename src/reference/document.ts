@@ -99,6 +99,8 @@ function permissionOf(operation: Operation): string {
   if (operation['x-permission'] === 'operator')
     return '**Permission**: owners of the organization that operates this installation.'
   const byKey = scope ? `an API key with the scope \`${scope}\`` : 'any valid API key'
+  if (operation['x-permission'] === 'broadcaster')
+    return `**Permission**: owners, members who may start broadcasts, or ${byKey} that one of them created.`
   const accepts = (scheme: string) => operation.security!.some((each) => scheme in each)
   if (accepts('apiKey') && accepts('session')) return `**Permission**: any member, or ${byKey}.`
   return accepts('apiKey') ? `**Permission**: ${byKey}.` : '**Permission**: any member of the organization.'

@@ -19,12 +19,18 @@ carries scopes. It is shown once and stored only as a hash. A revoked key stops 
 
 | Scope | Allows |
 | --- | --- |
-| \`messages:send\` (also \`flows:send\`) | send email through flows |
+| \`messages:send\` | send email through flows |
 | \`messages:read\` | read messages and their events |
 | \`contacts:read\`, \`contacts:write\` | read; add, change, import and erase contacts, groups and suppressions |
 | \`flows:read\`, \`flows:write\` | read and preview; create, change and delete flows |
 | \`webhooks:read\`, \`webhooks:write\` | read; create, change, delete, test and replay webhooks and deliveries |
-| \`metrics:read\` (also \`analytics:read\`) | read events, counts and the overview |
+| \`broadcasts:read\`, \`broadcasts:write\` | read; create, change, check, pause and cancel broadcasts |
+| \`broadcasts:send\` | start, schedule and resume broadcasts, choose a variant, and retry failed recipients |
+| \`metrics:read\` | read events, counts and the overview |
+
+Two scopes have a second name, from before there were scopes by resource: \`flows:send\` is the same as \`messages:send\`, and
+\`analytics:read\` the same as \`metrics:read\`. Both names keep working; a key may have either. Only people who may start broadcasts can create a
+key with \`broadcasts:send\`. It works as long as its creator is a member with that permission.
 
 A key that was created without scopes, or before there were scopes by resource, can call the public API only. Operations that concern
 the team, API keys, accounts or the organization itself require a signed-in user. A missing scope responds with 403 \`insufficient_scope\`.

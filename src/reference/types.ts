@@ -53,7 +53,7 @@ export type Operation = {
   responses: Record<string, ResponseEntry>
   'x-codeSamples'?: { lang: string; label: string; source: string }[]
   /** Who may call it: set by routes.ts. */
-  'x-permission'?: 'owner' | 'operator'
+  'x-permission'?: 'owner' | 'operator' | 'broadcaster'
   'x-scope'?: string
 }
 

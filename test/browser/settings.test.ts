@@ -286,7 +286,7 @@ test('a new API key has the permissions that are checked, which most apps need b
   await dialog.getByRole('checkbox', { name: 'Send email' }).uncheck()
   await dialog.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'I’ve copied it' }).click()
-  await page.getByText('contacts:write, metrics:read, contacts:read').waitFor()
+  await page.getByText('Write contacts, Read metrics, Read contacts').waitFor()
   const keys = await service.manage(account.session, 'GET', '/organization/api-keys')
   expect(keys.body.data).toMatchObject([
     { name: 'Back office', scopes: ['contacts:write', 'metrics:read', 'contacts:read'], public_only: false },

@@ -24,6 +24,7 @@ export const examples: Examples = {
                 "messages:send"
               ],
               "public_only": false,
+              "held": false,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_used_at": null,
               "created_by": {
@@ -41,6 +42,7 @@ export const examples: Examples = {
                 "analytics:read"
               ],
               "public_only": true,
+              "held": false,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_used_at": null,
               "created_by": {
@@ -81,6 +83,7 @@ export const examples: Examples = {
               "messages:send"
             ],
             "public_only": false,
+            "held": false,
             "created_at": "2026-03-02T09:30:00.000Z",
             "last_used_at": null,
             "created_by": {

@@ -129,8 +129,11 @@ export const administrationNotes: Notes = {
   },
   createApiKey: {
     details:
-      'Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys.',
-    errors: { conflict: 'The organization already has 100 keys.' },
+      'Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.',
+    errors: {
+      conflict: 'The organization already has 100 keys.',
+      forbidden: 'The caller may not start broadcasts, and `scopes` contains `broadcasts:send`.',
+    },
   },
   revokeApiKey: {
     details:

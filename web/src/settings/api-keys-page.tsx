@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { baseUrl } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
+import { useMe } from '../session/session.api.ts'
 import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
@@ -24,7 +25,8 @@ const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'messages:read', label: 'Read messages', description: 'Sent emails and their events' },
   { value: 'contacts:write', label: 'Write contacts', description: 'Add, change, import and erase contacts' },
   { value: 'contacts:read', label: 'Read contacts', description: 'Contacts, groups and suppressions' },
-  { value: 'broadcasts:write', label: 'Write broadcasts', description: 'Create, start, pause and cancel broadcasts' },
+  { value: 'broadcasts:write', label: 'Write broadcasts', description: 'Create, change, pause and cancel' },
+  { value: 'broadcasts:send', label: 'Start broadcasts', description: 'Start, schedule and resume broadcasts' },
   { value: 'broadcasts:read', label: 'Read broadcasts', description: 'Broadcasts, recipients and results' },
   { value: 'flows:write', label: 'Write flows', description: 'Create, change and delete flows' },
   { value: 'flows:read', label: 'Read flows', description: 'Flows, versions and previews' },
@@ -32,6 +34,10 @@ const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'webhooks:read', label: 'Read webhooks', description: 'Webhooks and their deliveries' },
   { value: 'metrics:read', label: 'Read metrics', description: 'Events and daily counts' },
 ]
+/** The names by which a key that was created through the API may have these permissions. */
+const otherNames: Partial<Record<Scope, Scope>> = { 'flows:send': 'messages:send', 'analytics:read': 'metrics:read' }
+const labelOf = (scope: Scope) => scopes.find(({ value }) => value === (otherNames[scope] ?? scope))?.label ?? scope
+
 /** What most apps need: the operations of the public API. */
 const usualScopes: Scope[] = ['messages:send', 'contacts:write', 'metrics:read']
 
@@ -102,10 +108,15 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
     header: 'Permissions',
     cell: (key) => (
       <>
-        <Text size="xs">{key.scopes.join(', ')}</Text>
+        <Text size="xs">{[...new Set(key.scopes.map(labelOf))].join(', ')}</Text>
         {key.public_only && (
           <Text size="xs" c="dimmed">
             Public API only
+          </Text>
+        )}
+        {key.held && (
+          <Text size="xs" c="dimmed">
+            Imported: works when the operator has confirmed the import
           </Text>
         )}
       </>
@@ -128,6 +139,8 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
+  const me = useMe()
+  const mayStart = me.data?.user.can_start_broadcasts ?? false
   const form = useRequestForm({
     initialValues: { name: '', scopes: usualScopes },
     send: ({ name, scopes }) => createApiKey({ name: name.trim(), scopes }),
@@ -152,7 +165,12 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         >
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs" mt={6}>
             {scopes.map((scope) => (
-              <Checkbox key={scope.value} {...scope} />
+              <Checkbox
+                key={scope.value}
+                {...scope}
+                {...(scope.value === 'broadcasts:send' &&
+                  !mayStart && { disabled: true, description: 'Only for people who may start broadcasts' })}
+              />
             ))}
           </SimpleGrid>
         </Checkbox.Group>

@@ -1,0 +1,21 @@
+import type { Reader } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { type OrganizationId, toText } from '../values/ids.ts'
+import type { Used } from './protect-scheduled.ts'
+
+/** Returns the name of a scheduled broadcast with this flow or segment, or undefined if there is none. */
+export async function findScheduledWith(
+  db: Reader,
+  organizationId: OrganizationId,
+  used: Used,
+): Promise<string | undefined> {
+  const uses =
+    'flowId' in used
+      ? sql`flow_id = ${used.flowId}`
+      : sql`(audience -> 'segment_ids') || (audience -> 'exclude_segment_ids') ? ${toText('seg', used.segmentId)}`
+  const [row] = await db<{ name: string }>`
+    select name from broadcasts
+    where organization_id = ${organizationId} and status = 'scheduled' and ${uses}
+    limit 1`
+  return row?.name
+}

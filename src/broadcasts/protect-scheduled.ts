@@ -1,0 +1,51 @@
+import type { FastifyRequest, preHandlerAsyncHookHandler, RouteOptions } from 'fastify'
+import { callerMayBroadcast, organizationIdOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import type { Server } from '../http/server.ts'
+import { Refusal } from '../values/errors.ts'
+import { type FlowId, parseId, type SegmentId } from '../values/ids.ts'
+import { findScheduledWith } from './protect-scheduled.sql.ts'
+
+/** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
+export type Used = { flowId: FlowId } | { segmentId: SegmentId }
+type Request = FastifyRequest<{ Params: { id: string }; Body: Record<string, unknown> | null }>
+
+const used: Record<string, (request: Request) => Used | undefined> = {
+  'PATCH /api/v1/organization/segments/:id': ({ params, body }) => {
+    const segmentId = parseId('seg', params.id)
+    return segmentId && body?.filter ? { segmentId } : undefined
+  },
+  'PATCH /api/v1/organization/flows/:id': ({ params, body }) => {
+    const flowId = parseId('flw', params.id)
+    return flowId && body && changesContent(body) ? { flowId } : undefined
+  },
+  'POST /api/v1/organization/flows/:id/publish': ({ params }) => {
+    const flowId = parseId('flw', params.id)
+    return flowId && { flowId }
+  },
+}
+
+const namesOnly = new Set(['name', 'status', 'base_version'])
+const changesContent = (body: object) => Object.keys(body).some((field) => !namesOnly.has(field))
+
+/**
+ * Rejects changes of the flow or of a segment of a scheduled broadcast by callers who may not start broadcasts: they
+ * would decide what many contacts get. Call it before the routes are registered.
+ */
+export function protectScheduled(api: Server, db: Db): void {
+  api.addHook('onRoute', (route: RouteOptions) => {
+    const usedBy = used[`${route.method} ${route.url}`]
+    if (!usedBy) return
+    const guard: preHandlerAsyncHookHandler = async (request) => {
+      if (callerMayBroadcast(request)) return
+      const changed = usedBy(request as Request)
+      const name = changed && (await findScheduledWith(db, organizationIdOf(request), changed))
+      if (name !== undefined)
+        throw new Refusal(
+          'forbidden',
+          `The scheduled broadcast “${name}” uses this. Only people who may start broadcasts can change it until the broadcast starts.`,
+        )
+    }
+    route.preHandler = [...[route.preHandler ?? []].flat(), guard]
+  })
+}
