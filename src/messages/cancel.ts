@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { deleteJob, withdrawJob } from '../queue/withdraw.ts'
+import { deleteJob, isPostponed, withdrawJob } from '../queue/withdraw.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { type CancellableMessage, lockMessage, markCancelled } from './cancel.sql.ts'
@@ -63,7 +63,9 @@ async function withdraw(
     if (sendAt) await deleteJob(tx, job, { from: sendAt, to: sendAt })
     return true
   }
-  // Other messages are not marked. They can be withdrawn while no worker has their lane.
+  // Other messages are not marked in their first attempt. They can be withdrawn while no worker has their lane.
   const dueTo = new Date(queuedAt.getTime() + dueAfterMs)
-  return withdrawJob(tx, job, { from: new Date(queuedAt.getTime() - 1), to: dueTo })
+  if (await withdrawJob(tx, job, { from: new Date(queuedAt.getTime() - 1), to: dueTo })) return true
+  // The first attempt may have ended with a fault, without a reason that is stored with the message.
+  return isPostponed(tx, job, dueTo)
 }

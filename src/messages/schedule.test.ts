@@ -180,6 +180,40 @@ test('while the mail server is unreachable, queued emails can be cancelled', asy
   expect(back.mails.map(({ recipient }) => recipient)).toEqual(['b@example.com'])
 })
 
+test('emails that were due when the mail server vanished can be cancelled, scheduled and deferred ones', async () => {
+  const relay = await startRelay()
+  relay.onData = () => ({ code: 451, text: '4.7.1 Try again later' })
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '3600' })
+  const flowId = await createFlow(app)
+  const deferred = idOf(await send(app, flowId))
+  await until('the deferral', async () => (await messageOf(app, deferred)).waiting?.cause === 'deferred')
+  const scheduled = await Promise.all(
+    [1, 2, 3].map(async (n) =>
+      idOf(await send(app, flowId, { send_at: inMs(dayMs), contact_email: `p${n}@example.com` })),
+    ),
+  )
+  await relay.stop()
+  await makeDue(app)
+  const stateOf = async () => (await app.manage('GET', '/organization/sending')).body.data.state
+  await until('the outage to be noticed', async () => (await stateOf()) === 'failing')
+  for (const id of [deferred, ...scheduled]) {
+    const answer = await cancel(app, id)
+    expect([answer.status, answer.body.data?.status]).toEqual([200, 'cancelled'])
+  }
+  await using back = await startRelay({ port: relay.port })
+  const last = idOf(await send(app, flowId, { contact_email: 'last@example.com' }))
+  await statusIs(app, last, 'sent')
+  expect(back.mails.map(({ recipient }) => recipient)).toEqual(['last@example.com'])
+})
+
+test('an email whose first attempt ended with a fault can be cancelled', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const id = idOf(await send(app, flowId))
+  await app.db.statement`update jobs set due_at = now() + interval '1 hour', attempt = 1`
+  expect((await cancel(app, id)).body.data).toMatchObject({ status: 'cancelled' })
+})
+
 test('what happens to the contact in between applies when the email is due', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app, { ...orderFlow, name: 'News', kind: 'marketing' })

@@ -5,21 +5,21 @@ import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { Hints } from '../queue/hints.ts'
-import type { Claim } from '../queue/queue.ts'
+import { type Claim, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
-import { groupBy } from '../values/group-by.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
 import {
   findMessagesToSend,
   type MessageChange,
-  markSending,
   type SendRow,
   type SettleBroadcasts,
   settleMessages,
 } from './send.sql.ts'
+
+import { SendingMarks } from './sending-marks.ts'
 
 export type { MessageChange, SettleBroadcasts } from './send.sql.ts'
 
@@ -60,6 +60,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     },
   }
   const results = createBatcher(parts.db, options, ({ claim }) => claim.organizationId)
+  const marks = new SendingMarks(parts.db)
 
   return {
     kind: 'message.send',
@@ -69,15 +70,23 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     isSlow: ({ version }) => parts.runner.isSlow(version),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
+      const { row, isMarked } = work
+      if (isMarked) {
+        const isOurs = await marks.mark(claim)
+        if (isOurs === undefined) return { peer: 'untried' }
+        if (!isOurs) return { peer: 'responsive', recorded: endJobs(parts.db, [{ claim, retryInMs: null }]) }
+      }
       const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
-      return outcome
-        ? { peer: 'responsive', recorded: results.add({ claim, row: work.row, outcome }) }
-        : { peer: 'untried' }
+      if (outcome) return { peer: 'responsive', recorded: results.add({ claim, row, outcome }) }
+      // Unmarked before the lane can be released, so that no other worker has marked it.
+      if (isMarked) await marks.unmark(claim)
+      return { peer: 'untried' }
     },
   }
 }
 
-type Work = MessageToSend & { isCancelled: boolean }
+/** `isMarked`: was scheduled or deferred, so that it is marked as being sent before it is sent. */
+type Work = MessageToSend & { isCancelled: boolean; isMarked: boolean }
 
 const cancelled: Outcome = {
   status: 'cancelled',
@@ -95,40 +104,22 @@ const attempt = (parts: SendParts, work: Work, { attempt }: Claim): Promise<Outc
     : attemptMessage(parts, work, attempt, { bulk: true })
 
 async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
-  const found = await withoutCancelled(db, claims, await findMessagesToSend(db.forRows(claims.length), claims))
+  const found = await findMessagesToSend(db.forRows(claims.length), claims)
   const rows = new Map(found.map((row) => [row.id as string, row]))
   const versions = await templates.getAll(
     [...rows.values()].map(({ organizationId, flowVersionId: id }) => ({ organizationId, id })),
   )
   const ofBroadcasts = [...rows.values()].filter(({ broadcastId }) => broadcastId !== null)
   const cancelledIds = (ofBroadcasts.length > 0 && (await broadcasts?.findCancelled(ofBroadcasts))) || new Set()
-  return claims.map(({ id }) => {
+  return claims.map(({ id, attempt }) => {
     const row = rows.get(id)
     const version = row && versions.get(row.flowVersionId)
     if (!version) return undefined
     const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
     // The test of a draft has the kind of the draft.
-    return { row: version.kind ? { ...row, flowKind: version.kind } : row, version, isCancelled }
+    const withKind = version.kind ? { ...row, flowKind: version.kind } : row
+    return { row: withKind, version, isCancelled, isMarked: row.isScheduled || attempt > 0 }
   })
-}
-
-/**
- * Messages that were scheduled or deferred can be cancelled until they are marked as being sent. Marks them and returns
- * all messages except the cancelled ones. Other messages are not marked, since that would cost a write for each.
- */
-async function withoutCancelled(db: Db, claims: Claim[], rows: SendRow[]): Promise<SendRow[]> {
-  const deferred = new Set<string>(claims.flatMap(({ id, attempt }) => (attempt > 0 ? [id] : [])))
-  const isCancellable = ({ id, isScheduled }: SendRow) => isScheduled || deferred.has(id)
-  const organizations = groupBy(rows.filter(isCancellable), ({ organizationId }) => organizationId)
-  if (organizations.length === 0) return rows
-  const marked = await Promise.all(
-    organizations.map(([organizationId, of]) => {
-      const ids = of.map(({ id }) => id)
-      return markSending(db.statement, organizationId, ids)
-    }),
-  )
-  const ours = new Set(marked.flat())
-  return rows.filter((row) => !isCancellable(row) || ours.has(row.id))
 }
 
 async function settle({ db, hints, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Standing } from '../contacts/eligibility.ts'
-import type { Reader, Tx, Writer } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'
@@ -67,22 +67,6 @@ export async function findMessagesToSend(
       offset 0
     ) as contacts on true
     where messages.status = 'queued'`
-}
-
-/**
- * Marks messages as being sent, after which they cannot be cancelled. Returns those that are still queued: the others
- * were cancelled in the meantime and must not be sent.
- */
-export async function markSending(
-  db: Writer,
-  organizationId: OrganizationId,
-  ids: readonly MessageId[],
-): Promise<MessageId[]> {
-  const rows = await db<{ id: MessageId }>`
-    update messages set sending = true
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'queued'
-    returning id`
-  return rows.map(({ id }) => id)
 }
 
 export type MessageChange = { claim: Claim; row: SendRow; outcome: Outcome }

@@ -33,3 +33,17 @@ export async function withdrawJob(tx: Tx, key: JobKey, due: DueRange): Promise<b
     for update`
   return row?.isClaimed === false && deleteJob(tx, key, due)
 }
+
+/** Whether a job that was attempted before is due after this time. Reads the later jobs of its lane. */
+export async function isPostponed(
+  tx: Tx,
+  { organizationId, kind, lane, id }: JobKey,
+  dueAfter: Date,
+): Promise<boolean> {
+  const rows = await tx`
+    select from jobs
+    where organization_id = ${organizationId} and kind = ${kind} and lane = ${lane} and due_at > ${dueAfter}
+      and id = ${id} and attempt > 0
+    limit 1`
+  return rows.length > 0
+}

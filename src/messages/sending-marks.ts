@@ -1,0 +1,63 @@
+import { type Db, isConnectionFault } from '../db/db.ts'
+import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
+import type { Claim } from '../queue/queue.ts'
+import { groupBy } from '../values/group-by.ts'
+import { markSending, unmarkSending } from './sending-marks.sql.ts'
+
+const batchMax = 500
+const waitingMax = 10_000
+
+/**
+ * Marks messages that were scheduled or deferred while they are being sent. They can be cancelled until then. Other
+ * messages are not marked, since that would cost a write for each.
+ */
+export class SendingMarks {
+  readonly #marked: ItemBatcher<Claim, boolean>
+  readonly #unmarked: ItemBatcher<Claim, void>
+
+  constructor(db: Db) {
+    const organizationOf = ({ organizationId }: Claim) => organizationId
+    const limits = { itemsMax: batchMax, waitingMax }
+    this.#marked = createBatcher(
+      db,
+      {
+        name: 'mark as being sent',
+        ...limits,
+        run: async (claims) => {
+          const ids = await Promise.all(
+            groupBy(claims, organizationOf).map(([id, own]) => markSending(db.statement, id, own)),
+          )
+          const ours = new Set<string>(ids.flat())
+          return claims.map(({ id }) => ({ ok: true, value: ours.has(id) }))
+        },
+      },
+      organizationOf,
+    )
+    this.#unmarked = createBatcher(
+      db,
+      {
+        name: 'unmark as being sent',
+        ...limits,
+        run: async (claims) => {
+          for (const [id, own] of groupBy(claims, organizationOf)) await db.begin((tx) => unmarkSending(tx, id, own))
+          return claims.map(() => ({ ok: true, value: undefined }))
+        },
+      },
+      organizationOf,
+    )
+  }
+
+  /** Returns false if the message was cancelled and must not be sent, or undefined while the database is unavailable. */
+  mark(claim: Claim): Promise<boolean | undefined> {
+    return this.#marked.add(claim).catch(unlessUnavailable)
+  }
+
+  /** For a message that was not attempted, because the mail server is unavailable. */
+  unmark(claim: Claim): Promise<void> {
+    return this.#unmarked.add(claim).catch(unlessUnavailable)
+  }
+}
+
+function unlessUnavailable(error: unknown): undefined {
+  if (!isConnectionFault(error)) throw error
+}
