@@ -28,14 +28,22 @@ export async function claimAccountMails(
 ): Promise<AccountMailRow[]> {
   return db<AccountMailRow>`
     with due as materialized (
-      select organization_id, id from account_mails where next_try_at <= now() order by next_try_at limit ${limit}
+      select organization_id, id from account_mails
+      where next_try_at <= now() and expires_at > now()
+      order by next_try_at
+      limit ${limit}
     )
     update account_mails
     set next_try_at = now() + ${leaseSeconds} * interval '1 second'
     from due
     where account_mails.organization_id = due.organization_id and account_mails.id = due.id
-      and next_try_at <= now() and expires_at > now()
+      and next_try_at <= now()
     returning account_mails.organization_id, account_mails.id, recipient, content, created_at`
+}
+
+/** Expired emails would be read again by each claim. */
+export async function deleteExpiredAccountMails(db: Writer): Promise<void> {
+  await db`delete from account_mails where expires_at <= now()`
 }
 
 /** Whether there are due emails, or password resets whose emails have not been written yet. */
@@ -53,5 +61,16 @@ export async function deleteAccountMails(
   await db`
     delete from account_mails
     using unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    where account_mails.organization_id = key.organization_id and account_mails.id = key.id`
+}
+
+export async function postponeAccountMails(
+  db: Writer,
+  keys: Pick<AccountMailRow, 'organizationId' | 'id'>[],
+  seconds: number,
+): Promise<void> {
+  await db`
+    update account_mails set next_try_at = now() + ${seconds} * interval '1 second'
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     where account_mails.organization_id = key.organization_id and account_mails.id = key.id`
 }

@@ -4,7 +4,13 @@ import { newId, type OrganizationId } from '../values/ids.ts'
 import { insertAccountMail } from './account-mails.sql.ts'
 import type { Role } from './accounts.sql.ts'
 
-export { claimAccountMails, deleteAccountMails, hasAccountMailWork } from './account-mails.sql.ts'
+export {
+  claimAccountMails,
+  deleteAccountMails,
+  deleteExpiredAccountMails,
+  hasAccountMailWork,
+  postponeAccountMails,
+} from './account-mails.sql.ts'
 
 /** What an account email is about. Its text is written when it is sent. */
 export type AccountMail =

@@ -163,3 +163,32 @@ test('through a relay, an account email is marked, small and not tracked, and is
   expect(await app.db`select from messages`).toEqual([])
   expect(await app.db`select from event_counters`).toEqual([])
 })
+
+test('account emails that have expired do not delay others, and are deleted', async () => {
+  await using app = await startTestApp()
+  const [organization] = await app.db<{ id: string }>`select id from organizations`
+  await app.db.statement`
+    insert into account_mails (organization_id, id, recipient, content, expires_at, next_try_at)
+    select ${organization!.id}, gen_random_uuid(), 'late@acme.example', 'x', now() - interval '1 minute',
+      now() - interval '1 hour'
+    from generate_series(1, 120)`
+  await forgot(app, 'owner@acme.example')
+  await accountMailTo(app, 'owner@acme.example', /^Reset/)
+  expect(await app.db`select from account_mails where recipient = 'late@acme.example'`).toEqual([])
+})
+
+test('an account email is sent once if the relay takes long to reply', async () => {
+  await using relay = await startRelay()
+  let reply = () => {}
+  relay.onData = () => new Promise((resolve) => (reply = () => resolve(undefined)))
+  await using app = await startTestApp({ SMTP_URL: relay.url, BASE_URL: baseUrl })
+  await forgot(app, 'owner@acme.example')
+  // No process tries it again while the relay may still accept it.
+  await until('the email to be postponed', async () => {
+    const rows = await app.db`select from account_mails where next_try_at > now() + interval '5 minutes'`
+    return rows.length === 1
+  })
+  reply()
+  await until('the row to be deleted', async () => (await app.db`select from account_mails`).length === 0)
+  expect(relay.mails).toHaveLength(1)
+})

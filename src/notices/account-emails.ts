@@ -2,8 +2,10 @@ import {
   type AccountMail,
   claimAccountMails,
   deleteAccountMails,
+  deleteExpiredAccountMails,
   hasAccountMailWork,
   type MailQueue,
+  postponeAccountMails,
 } from '../accounts/account-mails.ts'
 import { prepareResetMails } from '../accounts/password-resets.ts'
 import type { MailContent } from './mail-layout.ts'
@@ -15,6 +17,8 @@ const leaseSeconds = 60
 /** Organization names are chosen by users, also by strangers if registration is open. */
 const nameShownMax = 60
 
+const queue = { finish: deleteAccountMails, postpone: postponeAccountMails }
+
 export type AccountMailParts = SystemMailParts & { accountMails: MailQueue }
 
 /** Sends pending account emails. While the mail server is unreachable they stay queued until their links expire. */
@@ -23,6 +27,7 @@ export async function sendAccountMails(parts: AccountMailParts): Promise<void> {
   if (!(await hasAccountMailWork(db))) return
   await prepareResetMails(parts)
   if (relay?.state().kind === 'down') return
+  await deleteExpiredAccountMails(db.statement)
   const claimed = await claimAccountMails(db.statement, { limit: batchMax, leaseSeconds })
   const mails: SystemMail[] = []
   for (const { organizationId, id, recipient, content, createdAt } of claimed) {
@@ -35,7 +40,7 @@ export async function sendAccountMails(parts: AccountMailParts): Promise<void> {
       await deleteAccountMails(db.statement, [{ organizationId, id }])
     }
   }
-  if (mails.length > 0) await sendSystemMails(parts, mails, deleteAccountMails)
+  if (mails.length > 0) await sendSystemMails(parts, mails, queue)
 }
 
 /** Links contain the configured BASE_URL, never the Host header of a request. */

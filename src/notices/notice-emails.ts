@@ -1,6 +1,12 @@
 import { toText } from '../values/ids.ts'
 import type { MailContent } from './mail-layout.ts'
-import { claimNoticeMails, deleteNoticeMails, findNoticeMails, type NoticeMail } from './notices.sql.ts'
+import {
+  claimNoticeMails,
+  deleteNoticeMails,
+  findNoticeMails,
+  type NoticeMail,
+  postponeNoticeMails,
+} from './notices.sql.ts'
 import { type SystemMail, type SystemMailParts, sendSystemMails } from './system-mail.ts'
 
 const batchMax = 50
@@ -8,12 +14,19 @@ const batchMax = 50
 const leaseSeconds = 300
 const tryForDays = 3
 
-/** Sends the emails about notices. */
+const queue = { finish: deleteNoticeMails, postpone: postponeNoticeMails }
+
+/** Sends the emails about notices. Those that are no longer wanted do not delay the others. */
 export async function mailNotices(parts: SystemMailParts): Promise<void> {
+  while (await mailBatch(parts));
+}
+
+/** Returns whether there may be more, because emails of the batch were not wanted. */
+async function mailBatch(parts: SystemMailParts): Promise<boolean> {
   const { db, relay, settings } = parts
-  if (relay?.state().kind === 'down') return
+  if (relay?.state().kind === 'down') return false
   const claimed = await claimNoticeMails(db.statement, { limit: batchMax, leaseSeconds })
-  if (claimed.length === 0) return
+  if (claimed.length === 0) return false
   const found = await findNoticeMails(db, claimed, tryForDays)
   const wanted = new Set(found.map(({ id }) => id))
   const mails = found.map((notice): SystemMail => {
@@ -24,7 +37,8 @@ export async function mailNotices(parts: SystemMailParts): Promise<void> {
     db.statement,
     claimed.filter(({ id }) => !wanted.has(id)),
   )
-  await sendSystemMails(parts, mails, deleteNoticeMails)
+  await sendSystemMails(parts, mails, queue)
+  return claimed.length > mails.length
 }
 
 function contentOf(notice: NoticeMail, baseUrl: string): MailContent {

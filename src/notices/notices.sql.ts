@@ -95,6 +95,13 @@ export async function claimNoticeMails(
     returning notice_mails.organization_id, notice_mails.id`
 }
 
+export async function postponeNoticeMails(db: Writer, keys: NoticeMailKey[], seconds: number): Promise<void> {
+  await db`
+    update notice_mails set next_try_at = now() + ${seconds} * interval '1 second'
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    where notice_mails.organization_id = key.organization_id and notice_mails.id = key.id`
+}
+
 export type NoticeMail = NoticeMailKey &
   Pick<Notice, 'title' | 'detail' | 'webhookId' | 'path' | 'createdAt'> & { email: string; organizationName: string }
 

@@ -11,8 +11,10 @@ import { Refusal } from '../values/errors.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { type MailContent, renderMail } from './mail-layout.ts'
 
-/** Stopping waits for the current run, so a hanging relay must not block it for long. */
+/** Neither stopping nor the next emails wait longer for a slow relay. */
 const sendWithinMs = 8_000
+/** The relay may take five minutes for its last reply. Until then, another attempt could send the email twice. */
+const slowReplySeconds = 360
 
 export type SystemMailParts = {
   db: Db
@@ -36,15 +38,21 @@ export type SystemMail = {
 
 type MailKey = Pick<SystemMail, 'organizationId' | 'id'>
 
+export type SystemMailQueue = {
+  /** Deletes emails that need no further attempt. */
+  finish(db: Writer, keys: MailKey[]): Promise<void>
+  postpone(db: Writer, keys: MailKey[], seconds: number): Promise<void>
+}
+
 /**
- * Sends through the relay, or into the built-in inbox if there is none. `finish` is called with the emails that need no
- * further attempt. At least once: a crash between the relay's 250 and our commit sends an email again, with the same
- * Message-ID. The emails are neither tracked nor counted in metrics.
+ * Sends through the relay, or into the built-in inbox if there is none. At least once: a crash between the relay's 250
+ * and our commit sends an email again, with the same Message-ID. An email for which the relay takes long is finished in
+ * the background. The emails are neither tracked nor counted in metrics.
  */
 export async function sendSystemMails(
   parts: SystemMailParts,
   mails: SystemMail[],
-  finish: (db: Writer, keys: MailKey[]) => Promise<void>,
+  { finish, postpone }: SystemMailQueue,
 ): Promise<void> {
   const { db, relay } = parts
   const composed = mails.flatMap((mail) => {
@@ -67,7 +75,14 @@ export async function sendSystemMails(
   const toRetry = new Set<string>()
   await Promise.all(
     composed.map(async ({ mail, outgoing }) => {
-      if (!(await send(parts, relay, mail, outgoing))) toRetry.add(mail.id)
+      const sending = send(parts, relay, mail, outgoing)
+      const isDone = await within(sendWithinMs, sending)
+      if (!isDone) toRetry.add(mail.id)
+      if (isDone !== undefined) return
+      void sending
+        .then((isDoneLate) => (isDoneLate ? finish(db.statement, [mail]) : undefined))
+        .catch((error: unknown) => parts.log.warn({ err: error, mail: mail.id }, 'An email may be sent twice'))
+      await postpone(db.statement, [mail], slowReplySeconds)
     }),
   )
   await finish(
@@ -83,14 +98,11 @@ async function send(
   mail: SystemMail,
   { raw, sender, recipient }: OutgoingMail,
 ): Promise<boolean> {
-  const outcome = await within(
-    sendWithinMs,
-    relay.send({
-      envelope: { from: sender, to: recipient },
-      raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
-    }),
-  )
-  switch (outcome?.kind) {
+  const outcome = await relay.send({
+    envelope: { from: sender, to: recipient },
+    raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
+  })
+  switch (outcome.kind) {
     case 'accepted':
       return true
     case 'refused':
@@ -99,7 +111,6 @@ async function send(
     case 'deferred':
     case 'interrupted':
     case 'unreachable':
-    case undefined:
       return false
   }
 }

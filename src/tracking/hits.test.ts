@@ -203,3 +203,17 @@ test('pending hits are spooled on shutdown', async () => {
   await hits.close()
   expect(await waiting).toBe('spooled')
 })
+
+test('an entry that was spooled counts as lost once if the database rejects it later', async () => {
+  let reject: (error: Error) => void = () => {}
+  const { hits, figure } = start({
+    write: () => new Promise((_, no) => (reject = no)),
+    rewrite: async () => {
+      throw fault('22P02')
+    },
+  })
+  expect(await hits.record({ event: event() })).toBe('spooled')
+  reject(fault('22P02'))
+  await hits.replay()
+  expect(await figure('waxwing_hits_lost_total')).toBe(1)
+})

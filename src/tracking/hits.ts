@@ -150,6 +150,8 @@ export class Hits {
 
   #failed(waiting: Waiting, error: unknown): void {
     if (isDataFault(error)) {
+      // It counts when it is replayed, or could not be written to the spool.
+      if (waiting.spooling) return
       this.#lose(error)
       this.#settle(waiting, 'lost')
     } else {
