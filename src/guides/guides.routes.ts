@@ -31,7 +31,7 @@ export async function registerGuides(server: Server, { baseUrl, onRequest }: Gui
     if (path === '/docs/guides') return reply.redirect(`${basePath}/docs/guides/`)
     files ??= renderFiles(readCatalog(), baseUrl)
     const file = (await files).get(path)
-    return file ? sendDocumentFile(request, reply, file, policy) : reply.callNotFound()
+    return file ? sendDocumentFile(request, reply, file, { 'content-security-policy': policy }) : reply.callNotFound()
   }
   for (const url of ['/docs/guides', '/docs/guides/*', '/llms.txt', '/llms-full.txt'])
     server.get(url, { onRequest, schema: { hide: true } }, answer)

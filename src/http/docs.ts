@@ -3,9 +3,14 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { version } from '../config/package-root.ts'
 import { operationIdOf } from '../reference/operation-ids.ts'
 import type { ApiDocument } from '../reference/types.ts'
+import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
 import { errorsOnly } from './envelope.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'
+
+const json = 'application/json; charset=utf-8'
+/** It changes with the version of the service only. */
+const documentCache = 'public, max-age=60'
 
 export type DocsOptions = {
   baseUrl: string
@@ -64,7 +69,8 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
     },
   })
 
-  let document: Promise<ApiDocument> | undefined
+  // Writing the document takes 10 ms of the main thread, and anybody may request it.
+  let document: Promise<DocumentFile> | undefined
   server.get(
     '/openapi.json',
     {
@@ -75,9 +81,9 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
         response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
       },
     },
-    async () => {
-      document ??= documentOf(server)
-      return document
+    async (request, reply) => {
+      document ??= documentOf(server).then((each) => documentFile(json, JSON.stringify(each)))
+      return sendDocumentFile(request, reply, await document, { 'cache-control': documentCache })
     },
   )
 

@@ -25,7 +25,7 @@ export function sendDocumentFile(
   request: FastifyRequest,
   reply: FastifyReply,
   file: DocumentFile,
-  contentSecurityPolicy: string,
+  headers: Record<string, string>,
 ): FastifyReply {
   const etag = `"${file.version}"`
   // Pages reference their scripts with a version, so the content of such a URL never changes.
@@ -34,7 +34,7 @@ export function sendDocumentFile(
     etag,
     vary: 'accept-encoding',
     'cache-control': isVersioned ? 'public, max-age=31536000, immutable' : 'no-cache',
-    'content-security-policy': contentSecurityPolicy,
+    ...headers,
   })
   const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   if (known?.includes(etag)) return reply.status(304).send()

@@ -164,6 +164,24 @@ test('the API reference loads nothing from other hosts', async () => {
   expect(document.body.openapi).toBe('3.1.0')
 })
 
+test('the OpenAPI document is written and compressed once, and can be cached', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const get = (headers: Record<string, string>) => callUrl('GET', `${app.url}/openapi.json`, { headers })
+  const plain = await get({ 'accept-encoding': 'identity' })
+  const etag = plain.headers.get('etag')!
+  expect(plain.headers.get('cache-control')).toBe('public, max-age=60')
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  for (const encoding of ['gzip', 'br']) {
+    const compressed = await get({ 'accept-encoding': encoding })
+    expect([compressed.headers.get('content-encoding'), compressed.headers.get('etag')]).toEqual([encoding, etag])
+    expect(compressed.headers.get('vary')).toBe('accept-encoding')
+    expect(Number(compressed.headers.get('content-length'))).toBeLessThan(plain.text.length / 5)
+    expect(compressed.text).toBe(plain.text)
+  }
+  const known = await get({ 'if-none-match': etag })
+  expect([known.status, known.text]).toEqual([304, ''])
+})
+
 test('the API reference has no inline scripts, and its scripts are compressed and immutable', async () => {
   await using app = await startTestApp({}, ['serve'])
   const page = await app.call('GET', '/docs/')

@@ -34,7 +34,7 @@ export async function openReference(basePath: string): Promise<Reference> {
 }
 
 export function sendReferenceFile(request: FastifyRequest, reply: FastifyReply, file: DocumentFile): FastifyReply {
-  return sendDocumentFile(request, reply, file, policy)
+  return sendDocumentFile(request, reply, file, { 'content-security-policy': policy })
 }
 
 /** The library provides its script only through its plugin. */
