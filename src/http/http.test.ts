@@ -145,6 +145,9 @@ test('responses have security headers, and HSTS if BASE_URL uses https', async (
   expect(headers.get('strict-transport-security')).toContain('max-age=')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+  const page = await app.call('GET', '/')
+  expect(page.headers.get('strict-transport-security')).toContain('max-age=')
+  expect(page.headers.get('content-security-policy')).toContain("img-src 'self' data: https:;")
 })
 
 test('serves requests with and without the path of BASE_URL', async () => {

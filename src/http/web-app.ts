@@ -6,10 +6,12 @@ import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
 import type { Server } from './server.ts'
 
-// Email previews are shown in frames that inherit this policy, so images may be loaded from anywhere, but scripts may
-// not.
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https: http:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+/**
+ * Email previews are shown in frames that inherit this policy, so images may be loaded from anywhere, but scripts may
+ * not. Emails and the components of the web app have inline styles. A page with https shows no images with http.
+ */
+const policyOf = (baseUrl: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:${baseUrl.startsWith('https:') ? '' : ' http:'}; font-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'`
 
 /** The first parts of the paths of the web app (`web/src/paths.ts`; a test compares them). */
 export const pageNames = [
@@ -43,6 +45,7 @@ const builtFolder = join(packageRoot, 'web', 'dist')
  */
 export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
   const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
+  const policy = policyOf(baseUrl)
   let page: string | undefined
   const readPage = () => {
     const file = join(folder, 'index.html')
