@@ -212,7 +212,7 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
   const segment = async (name: string) => (await make('/segments', { name, filter })).id as string
   const [excluded, unused] = [await segment('Excluded'), await segment('Unused')]
   const audience = { group_ids: [await group('First', ['ada@example.com'])], exclude_segment_ids: [excluded] }
-  const schedule = { at: '2040-01-10T09:00:00Z' }
+  const schedule = { at: new Date(Date.now() + 86_400_000).toISOString() }
   const content = { name: 'News', flow_id: flow, audience, schedule, context: { topic: 'birds' } }
   const path = `/organization/broadcasts/${(await make('/broadcasts', content)).id}`
   const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
