@@ -142,6 +142,20 @@ test('former owners receive no notices, and old notices are not sent', async () 
   expect(await waiting(app)).toEqual([])
 })
 
+test('many emails that are no longer wanted do not delay the others', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app)
+  for (let count = 0; count < 3; count++) await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.db.statement`
+    insert into notice_mails (organization_id, id, notice_id, user_id, next_try_at)
+    select ${webhook.organizationId}, gen_random_uuid(), (select min(id::text)::uuid from notices), gen_random_uuid(),
+      now() - interval '1 hour'
+    from generate_series(1, 120)`
+  await mail(app)
+  expect(await waiting(app)).toEqual([])
+  expect(await app.db`select from inbox`).toHaveLength(3)
+})
+
 test('the newest twenty notices are listed, and two hundred are kept', async () => {
   await using app = await startTestApp({}, ['serve'])
   const webhook = await subscribe(app)
