@@ -83,8 +83,8 @@ test('a flow that becomes transactional before the planned time is not sent', as
   await unsubscribe(app, 'ada@example.com')
   await app.manage('PATCH', `/organization/flows/${flow}`, { kind: 'transactional' })
   await app.db.statement`update broadcasts set starts_at = now()`
-  await app.db.statement`update jobs set due_at = now() where kind = 'broadcast.run'`
-  await app.db.statement`update lanes set next_due_at = now() where kind = 'broadcast.run'`
+  await app.db.statement`update jobs set due_at = now()`
+  await app.db.statement`update lanes set next_due_at = now()`
   const expired = await broadcast.ended('expired')
   expect(expired).toMatchObject({ reason: 'not_ready', detail: expect.stringContaining('transactional') })
   expect(relay.mails).toEqual([])
