@@ -1,5 +1,14 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,7 +44,8 @@ test('contains the compiled code, its types and the README, and nothing else', (
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed().length + 1))
   expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json', 'dist/index.js']))
-  const isExpected = (file: string) => /^(README\.md|LICENSE|(dist\/commonjs\/)?package\.json|dist\/.+\.(js|d\.ts))$/.test(file)
+  const isExpected = (file: string) =>
+    /^(README\.md|LICENSE|(dist\/commonjs\/)?package\.json|dist\/.+\.(js|d\.ts))$/.test(file)
   expect(files.filter((file) => !isExpected(file) || file.includes('test'))).toEqual([])
 })
 
@@ -103,7 +113,9 @@ void call().then((name) => console.log(name))
 `
   writeFileSync(join(common, 'node.ts'), program('@waxwing/sdk'))
   writeFileSync(join(common, 'edge.ts'), program('@waxwing/sdk/edge'))
-  const options = '--strict --target es2022 --module node16 --lib es2023,dom,dom.asynciterable --skipLibCheck'.split(' ')
+  const options = '--strict --target es2022 --module node16 --lib es2023,dom,dom.asynciterable --skipLibCheck'.split(
+    ' ',
+  )
   const types = ['--types', 'node', '--typeRoots', resolve('node_modules/@types')]
   const arguments_ = [...options, ...types, 'node.ts', 'edge.ts']
   const compiled = spawnSync(resolve('node_modules/.bin/tsc'), arguments_, { cwd: common, encoding: 'utf8' })
