@@ -1118,13 +1118,13 @@ export const examples: Examples = {
             "excluded": 0,
             "counts": {
               "recipients": 3,
-              "pending": 3,
+              "pending": 0,
               "queued": 0,
               "sent": 0,
               "bounced": 0,
               "suppressed": 0,
               "unsubscribed": 0,
-              "failed": 0,
+              "failed": 3,
               "cancelled": 0
             },
             "created_at": "2026-03-02T09:30:00.000Z",

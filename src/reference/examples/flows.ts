@@ -960,19 +960,7 @@ export const examples: Examples = {
           "code": 200,
           "status": "success",
           "message": "OK",
-          "data": [
-            {
-              "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-              "occurred_at": "2026-03-02T10:15:00.480Z",
-              "machine": false,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-              "contact": {
-                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                "email": "ada@example.com",
-                "first_name": "Ada"
-              }
-            }
-          ],
+          "data": [],
           "next_cursor": null
         }
       }

@@ -19,7 +19,8 @@ export const examples: Examples = {
             "name": "Acme",
             "timezone": "UTC",
             "keep_addresses": false,
-            "created_at": "2026-03-02T09:30:00.000Z"
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "event_retention_months": null
           }
         }
       }
@@ -45,7 +46,8 @@ export const examples: Examples = {
             "name": "Acme",
             "timezone": "Europe/Vienna",
             "keep_addresses": false,
-            "created_at": "2026-03-02T09:30:00.000Z"
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "event_retention_months": null
           }
         }
       }
