@@ -13,20 +13,23 @@ import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, dropLane, endJobs, enqueue, type NewJob, setLanePaused, settleJobs } from './queue.ts'
-import { type PeerState, Worker } from './worker.ts'
+import { type PeerState, Worker, type WorkerSpec } from './worker.ts'
 
 const organizationId = newId('org')
 const log = pino({ level: 'silent' })
 const kind = 'webhook.deliver' as const
 
 type Handle = (claim: Claim) => Promise<PeerState>
+type WorkerOptions = Partial<Pick<WorkerSpec<object>, 'inFlightMax' | 'perOrganizationMax' | 'giveUp'>> & {
+  beforeLoad?: (claims: Claim[]) => Promise<void>
+}
 
 /** Starts a worker that by default ends every job, and records the claims it handled. */
 function startWorker(
   db: Db,
   handle?: Handle,
   laneWidthMax = 16,
-  { inFlightMax = 100, beforeLoad = async (_claims: Claim[]) => {} } = {},
+  { inFlightMax = 100, beforeLoad = async (_claims: Claim[]) => {}, ...spec }: WorkerOptions = {},
 ) {
   const hints = new Hints(db)
   const seen: Claim[] = []
@@ -36,6 +39,7 @@ function startWorker(
     failures: failureLog(log),
     hints,
     spec: {
+      ...spec,
       kind,
       inFlightMax,
       laneWidthMax,
@@ -385,4 +389,59 @@ oneServerTest('settling does not scan a queue that was empty when its connection
     return tx<{ rows: number }>`select seq_tup_read as rows from pg_stat_xact_user_tables where relname = 'jobs'`
   })
   expect(read!.rows).toBeLessThan(many.length)
+})
+
+test('an organization with many long jobs leaves places to others', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const other = newId('org')
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await db.begin(async (tx) =>
+    enqueue(
+      tx,
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((lane) => job(lane)),
+    ),
+  )
+  const handle = async (claim: Claim): Promise<PeerState> => {
+    if (claim.organizationId === organizationId) await ended
+    await endJobs(db, [{ claim, retryInMs: null }])
+    return 'responsive'
+  }
+  await using started = startWorker(db, handle, 1, { inFlightMax: 4, perOrganizationMax: 2 })
+  await until('its share to be in use', () => started.worker.running === 2)
+  await db.begin(async (tx) => enqueue(tx, [job('other', { organizationId: other })]))
+  started.hints.notify(kind)
+  await until('the job of the other organization', () => started.seen.some((claim) => claim.organizationId === other))
+  expect(started.seen.filter((claim) => claim.organizationId === organizationId)).toHaveLength(2)
+  end()
+  await until('all jobs', () => started.seen.length === 7)
+})
+
+test('a job that fails again and again is given up; an outage of the database does not count', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await db.begin(async (tx) => enqueue(tx, [job('broken')]))
+  const outage = Object.assign(new Error('Connection terminated'), { code: '57P01' })
+  let failures = 0
+  const handle = async (): Promise<PeerState> => {
+    throw failures++ < 3 ? outage : new Error('A bug')
+  }
+  const givenUp: string[] = []
+  const giveUp = async (claim: Claim, _work: object, error: unknown) => {
+    givenUp.push((error as Error).message)
+    await endJobs(db, [{ claim, retryInMs: null }])
+  }
+  await using started = startWorker(db, handle, 1, { giveUp })
+  await until('the job to be given up', async () => {
+    // Instead of waiting for the retry.
+    await db.statement`update jobs set due_at = now() where due_at > now()`
+    started.hints.notify(kind)
+    return givenUp.length > 0
+  })
+  expect(givenUp).toEqual(['A bug'])
+  expect(failures).toBe(6)
+  expect(await db`select from jobs`).toHaveLength(0)
 })

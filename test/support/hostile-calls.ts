@@ -2,14 +2,14 @@ import { request } from 'node:http'
 import type { Seeded } from './seeded.ts'
 import type { Victim } from './victim.ts'
 
-export type HostileInput = {
+export type HostileInput<Attacked extends Victim = Victim> = {
   name: string
   /**
    * Returns the answers that the input got: HTTP statuses, or 0 where the connection was closed without an answer.
    * `scale` 1 is the size of the input that once stopped the service. Throws if the service did not limit what it had
    * to limit.
    */
-  fire(victim: Victim, random: Seeded, scale: number): Promise<number[]>
+  fire(victim: Attacked, random: Seeded, scale: number): Promise<number[]>
 }
 
 const requestTimeoutMs = 120_000

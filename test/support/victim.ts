@@ -1,8 +1,10 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProbeSample, ProbeTarget } from '../../bench/peers/tenant-probe.ts'
 import { createTokens, type Tokens } from '../../src/secrets/tokens.ts'
 import { type OrganizationId, parseId } from '../../src/values/ids.ts'
+import { startRelay } from './relay.ts'
 import { askedMinutes } from './seeded.ts'
 import { type Customer, freePort, newCustomer, type Service, startService } from './service.ts'
 import { createTestDb, type TestDb } from './test-db.ts'
@@ -26,6 +28,8 @@ export type Victim = AsyncDisposable & {
   bounceDomain: string
   /** An endpoint of the attacker that never responds. */
   hangingUrl: string
+  /** The tenant who is measured. */
+  bystander: Customer
   /** The latencies of the other tenant since the last call. */
   stalls(): Promise<Stalls>
   /** The largest resident size of the service and its child processes so far, in MiB. */
@@ -59,6 +63,7 @@ export async function startVictim(environment: Record<string, string> = {}): Pro
     service,
     database,
     attacker: { ...attacker, organizationId: parseId('org', organization)! },
+    bystander,
     tokens: createTokens({ current: appSecret }),
     bouncePort,
     bounceDomain,
@@ -71,6 +76,57 @@ export async function startVictim(environment: Record<string, string> = {}): Pro
       await service[Symbol.asyncDispose]()
       await hanging[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export type BroadcastVictim = Victim & {
+  bystander: Customer & { broadcast: object }
+  /** While it is not disposed, the mail server takes this long for each email of the attacker. */
+  slowRelay(ms: number): AsyncDisposable
+  /** Records how long something took that must not take longer than `msMax`. */
+  note(what: string, ms: number, msMax: number): void
+  /** Returns what was recorded since the last call. */
+  notes(): { what: string; ms: number; msMax: number }[]
+}
+
+/** A victim with a mail server, and another tenant who can send a broadcast to five contacts. */
+export async function startBroadcastVictim(): Promise<BroadcastVictim> {
+  const relay = await startRelay({ parse: false })
+  const victim = await startVictim({ SMTP_URL: relay.url })
+  const { manage } = victim.bystander
+  const make = async (path: string, body: object) => (await manage('POST', `/organization${path}`, body)).body.data.id
+  const group = await make('/groups', { name: 'Readers' })
+  for (let at = 0; at < 5; at++)
+    await manage('POST', '/organization/contacts', { email: `reader${at}@bystander.example`, group_ids: [group] })
+  const flow = await make('/flows', { name: 'News', kind: 'marketing', subject: 'News', html: '<p>News</p>' })
+  let notes: ReturnType<BroadcastVictim['notes']> = []
+  return {
+    ...victim,
+    bystander: {
+      ...victim.bystander,
+      broadcast: { name: 'News', flow_id: flow, audience: { group_ids: [group] } },
+    },
+    slowRelay: (ms) => {
+      relay.onData = async ({ recipient }) => {
+        if (recipient.endsWith('@zoned.example')) await sleep(ms)
+        return undefined
+      }
+      return {
+        [Symbol.asyncDispose]: async () => {
+          relay.onData = () => undefined
+        },
+      }
+    },
+    note: (what, ms, msMax) => void notes.push({ what, ms, msMax }),
+    notes: () => {
+      const taken = notes
+      notes = []
+      return taken
+    },
+    [Symbol.asyncDispose]: async () => {
+      await victim[Symbol.asyncDispose]()
+      await relay[Symbol.asyncDispose]()
     },
   }
 }
