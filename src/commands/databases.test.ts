@@ -14,6 +14,7 @@ const wordsOf: Record<string, string[]> = {
   backup: ['backup.file'],
   export: ['--organization', 'org_01kc3pv8xqe2ntrs4dz6mfa9hw', 'acme.jsonl'],
   import: ['acme.jsonl'],
+  'confirm-import': ['--organization', 'org_01kc3pv8xqe2ntrs4dz6mfa9hw'],
   'create-organization': ['--name', 'Acme', '--email', 'a@acme.example'],
   'reset-password': ['--email', 'a@acme.example'],
 }
