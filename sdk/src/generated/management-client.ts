@@ -269,7 +269,7 @@ export class WaxwingManagement {
    * Remove a member.
    *
    * Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that
-   * they created keep working unless requested otherwise.
+   * they created keep working unless requested otherwise, but the keys can no longer start broadcasts.
    */
   removeMember(id: string, query: Query<'removeMember'> = {}, options?: RequestOptions): Promise<Data<'removeMember'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/members/${encodeURIComponent(id)}`, query, options })

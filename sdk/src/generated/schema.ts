@@ -791,7 +791,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.
+         * @description Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise, but the keys can no longer start broadcasts.
          *
          *     **Permission**: owners of the organization.
          *
@@ -925,13 +925,14 @@ export interface paths {
          * Create an API key
          * @description The `api_key` is only returned in this response.
          *
-         *     Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys.
+         *     Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.
          *
          *     **Permission**: any member of the organization.
          *
          *     **Errors**
          *
          *     - **409** `conflict`: The organization already has 100 keys.
+         *     - **403** `forbidden`: The caller may not start broadcasts, and `scopes` contains `broadcasts:send`.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -2382,7 +2383,7 @@ export interface paths {
          *
          *     Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.
          *
-         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
          *     **Errors**
          *
@@ -2411,7 +2412,7 @@ export interface paths {
          *
          *     Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
          *
-         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
          *     **Errors**
          *
@@ -2441,7 +2442,7 @@ export interface paths {
          *
          *     The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.
          *
-         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
          *     **Errors**
          *
@@ -2496,7 +2497,7 @@ export interface paths {
          * Resume a broadcast
          * @description Continues where it was paused. Members need the permission to start broadcasts.
          *
-         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
          *     **Errors**
          *
@@ -2552,7 +2553,7 @@ export interface paths {
          *
          *     Recipients that bounced or are suppressed are not tried again.
          *
-         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
          *     **Errors**
          *
@@ -4089,7 +4090,7 @@ export interface operations {
                         data: {
                             organization_id: string;
                             organization_name: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                         };
                     };
                 };
@@ -6588,7 +6589,8 @@ export interface operations {
                      *         "name": "Acme",
                      *         "timezone": "UTC",
                      *         "keep_addresses": false,
-                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "event_retention_months": null
                      *       }
                      *     }
                      */
@@ -6752,7 +6754,8 @@ export interface operations {
                      *         "name": "Acme",
                      *         "timezone": "Europe/Vienna",
                      *         "keep_addresses": false,
-                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "event_retention_months": null
                      *       }
                      *     }
                      */
@@ -7390,6 +7393,7 @@ export interface operations {
                      *             "messages:send"
                      *           ],
                      *           "public_only": false,
+                     *           "held": false,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_used_at": null,
                      *           "created_by": {
@@ -7407,6 +7411,7 @@ export interface operations {
                      *             "analytics:read"
                      *           ],
                      *           "public_only": true,
+                     *           "held": false,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_used_at": null,
                      *           "created_by": {
@@ -7428,9 +7433,11 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                             /** @description Whether the key can call the public API only. */
                             public_only: boolean;
+                            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
+                            held: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -7474,7 +7481,7 @@ export interface operations {
                     /** @description A name for people. */
                     name: string;
                     /** @description Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`. */
-                    scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                    scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                 };
             };
         };
@@ -7499,6 +7506,7 @@ export interface operations {
                      *           "messages:send"
                      *         ],
                      *         "public_only": false,
+                     *         "held": false,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "last_used_at": null,
                      *         "created_by": {
@@ -7520,9 +7528,11 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                             /** @description Whether the key can call the public API only. */
                             public_only: boolean;
+                            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
+                            held: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -7539,7 +7549,15 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            /** @description `forbidden`: The caller may not start broadcasts, and `scopes` contains `broadcasts:send`. `insufficient_scope`: the API key does not have the required scope. `forbidden`: the role of the user does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `conflict`: The organization already has 100 keys. */
             409: {
                 headers: {
@@ -16774,13 +16792,13 @@ export interface operations {
                      *         "excluded": 0,
                      *         "counts": {
                      *           "recipients": 3,
-                     *           "pending": 3,
+                     *           "pending": 0,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
                      *           "suppressed": 0,
                      *           "unsubscribed": 0,
-                     *           "failed": 0,
+                     *           "failed": 3,
                      *           "cancelled": 0
                      *         },
                      *         "created_at": "2026-03-02T09:30:00.000Z",
@@ -18721,19 +18739,7 @@ export interface operations {
                      *       "code": 200,
                      *       "status": "success",
                      *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *           "machine": false,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "email": "ada@example.com",
-                     *             "first_name": "Ada"
-                     *           }
-                     *         }
-                     *       ],
+                     *       "data": [],
                      *       "next_cursor": null
                      *     }
                      */
