@@ -115,7 +115,7 @@ export const BroadcastOut = Type.Object({
   reason: Nullable(
     Type.String({
       description:
-        'Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise.',
+        'Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise.',
     }),
   ),
   detail: Nullable(Type.String({ description: 'The reason as a sentence.' })),

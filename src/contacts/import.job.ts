@@ -31,8 +31,9 @@ export const importKind = 'contacts.import'
 const problemsKeptMax = 1_000
 /** After this time, an import yields to others and continues in its next turn. */
 const turnMs = 3_000
-/** Imports in progress at the same time in one process. Each uses a connection and much of a core. */
-const inFlightMax = 2
+/** Imports in progress at the same time in one process, overall and of one organization. Each uses a connection and much of a core. */
+const inFlightMax = 3
+const perOrganizationMax = 1
 /** Rare, because every new job is announced by a hint. */
 const claimEveryMs = 1_000
 /** An import that was started this often without progress has crashed the process each time, so it fails. */
@@ -58,6 +59,7 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
   return {
     kind: importKind,
     inFlightMax,
+    perOrganizationMax,
     laneWidthMax: 1,
     claimEveryMs,
     load: (claims: Claim[]) => findUnfinished(db, claims),

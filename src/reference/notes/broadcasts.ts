@@ -10,7 +10,7 @@ export const broadcastNotes: Notes = {
   listBroadcasts: { details: 'Use `GET …/broadcasts/{id}` for the results of one broadcast.' },
   createBroadcast: {
     details:
-      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
+      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
     errors: {
       conflict: 'The organization has 1,000 drafts.',
       validation_failed:
@@ -32,7 +32,7 @@ export const broadcastNotes: Notes = {
   testBroadcast: { details: 'Test emails are not counted and ignore the subscription of the address.' },
   startBroadcast: {
     details:
-      'Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.',
+      'Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.',
     errors: { conflict: changed, validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
   },
   scheduleBroadcast: {
