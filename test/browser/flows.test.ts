@@ -256,8 +256,8 @@ test('an error in the subject is marked at its field, and the preview is marked 
     .getByRole('button', { name: /^Subject, line 1, column 10/ })
     .first()
     .waitFor()
-  const sampleData = page.getByRole('region', { name: 'Sample data' })
-  expect(await sampleData.textContent()).not.toContain('frist_name')
+  const variables = page.getByRole('region', { name: 'Variables' })
+  expect(await variables.textContent()).not.toContain('frist_name')
 
   await subject.fill('Your order is here')
   await preview.getByText('Your order is here').waitFor()
