@@ -88,7 +88,7 @@ test('SQL is only in .sql.ts files, in the database folder, and in shared fragme
     'queue/withdraw.ts',
     'queue/hints.ts',
     'webhooks/fan-out.ts',
-    'commands/doctor.ts',
+    'commands/doctor-database.ts',
   ])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/
   const wrong = files.filter(

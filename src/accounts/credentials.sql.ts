@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
-import { deleteExpiredAccountMails } from './account-mails.sql.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
+import { deleteExpiredAccountMails } from './account-mails.sql.ts'
 
 type UserKey = { organizationId: OrganizationId; id: UserId }
 

@@ -225,8 +225,9 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
     ['PATCH', `/organization/flows/${flow}`, { kind: 'transactional' }],
     ['PATCH', `/organization/segments/${excluded}`, { filter }],
   ] as const
+  let drafts = 0
   const tryAll = async (send: typeof byKey) => {
-    await app.manage('PUT', `/organization/flows/${flow}/draft`, { subject: `Draft ${Math.random()}` })
+    await app.manage('PUT', `/organization/flows/${flow}/draft`, { subject: `Draft ${++drafts}` })
     const statuses = []
     for (const [method, url, body] of edits) statuses.push((await send(method, url, body)).status)
     return statuses

@@ -1,4 +1,4 @@
-import { confirmImport } from '../accounts/confirm-import.sql.ts'
+import { confirmImport } from '../accounts/confirm-import.ts'
 import { exportOrganization } from '../backup/export-organization.ts'
 import { importOrganization } from '../backup/import-organization.ts'
 import { reportProgress } from '../backup/progress.ts'
@@ -57,7 +57,7 @@ export async function confirmImported(call: Call): Promise<number> {
     return 2
   }
   return withDatabase(call, async (database) => {
-    const confirmed = await database.db.begin((tx) => confirmImport(tx, organizationId))
+    const confirmed = await confirmImport(database.db, organizationId)
     if (!confirmed) throw new SetupFault('There is no organization with this id. `waxwing import` prints it.')
     const { isOperator, apiKeys, members } = confirmed
     const id = toText('org', organizationId)

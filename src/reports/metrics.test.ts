@@ -137,7 +137,7 @@ test('a repeated parameter is rejected', async () => {
     expect(answer.status).toBe(422)
   }
   const flow = await app.publicApi('GET', `${path}?${new URLSearchParams(january)}&flow_id=a&flow_id=b`)
-  expect(flow.status).toBe(404)
+  expect(flow.status).toBe(422)
 })
 
 test('a key without the scope is rejected, and no key sees counts of another organization', async () => {

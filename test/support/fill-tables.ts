@@ -68,6 +68,9 @@ function valueFor({ name, type, isRequired, checks }: Column, row: number, organ
       return awkward(row)
     case 'text[]':
       return `array[${awkward(row)}, 'b']`
+    case 'integer[]':
+      // The values that the checks of all such columns allow.
+      return `'{429}'`
     case 'jsonb':
       return `'{"n": 12345678901234567890.5, "text": "a\\\\nb\\"c"}'`
     case 'bytea':

@@ -2159,7 +2159,7 @@ export interface paths {
          * Create a broadcast
          * @description Creates a draft. Nothing is sent until it is started or scheduled.
          *
-         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.
+         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2410,7 +2410,7 @@ export interface paths {
          * Start a broadcast
          * @description Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the permission to start broadcasts.
          *
-         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
+         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -13884,7 +13884,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -14161,7 +14161,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -14413,7 +14413,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -14755,7 +14755,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -14965,7 +14965,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -15574,7 +15574,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -15806,7 +15806,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -16051,7 +16051,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -16269,7 +16269,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -16475,7 +16475,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -16681,7 +16681,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
@@ -16885,7 +16885,7 @@ export interface operations {
                             started_at: string | null;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
                             reason: string | null;
                             /** @description The reason as a sentence. */
                             detail: string | null;
