@@ -46,7 +46,12 @@ test.each(['light', 'dark'] as const)('the API reference has no accessibility ba
   await page.getByLabel('Name', { exact: true }).first().waitFor()
   expect(await barriers(page)).toEqual([])
   // The operations are rendered when they are scrolled to.
-  await page.mouse.wheel(0, 3_500)
-  await page.getByRole('button', { name: 'Copy', exact: true }).first().waitFor({ state: 'attached' })
+  const copyButtons = page.getByRole('button', { name: 'Copy', exact: true })
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 1_000)
+      return copyButtons.count()
+    })
+    .toBeGreaterThan(0)
   await expect.poll(() => barriers(page)).toEqual([])
 })

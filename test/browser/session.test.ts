@@ -58,6 +58,10 @@ test('registration errors are shown at their fields', async () => {
   await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
   await page.getByRole('button', { name: 'Create organization' }).click()
 
+  await page.getByText(/must have at least 10 characters/i).waitFor()
+
+  await page.getByLabel(/^Password/).fill('long enough for a password')
+  await page.getByRole('button', { name: 'Create organization' }).click()
   const field = page.getByLabel('Your email')
   await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
 })
