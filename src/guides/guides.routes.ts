@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type DocumentFile, documentFile, sendDocumentFile } from '../http/document-file.ts'
 import type { Server } from '../http/server.ts'
 import { type Catalog, guidesFolder, readCatalog } from './catalog.ts'
 import { llmsFullText, llmsText } from './llms.ts'
 import { guidePage } from './page.ts'
+import type { RenderedGuide } from './render.ts'
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -51,7 +53,12 @@ async function renderFiles(catalog: Catalog | undefined, baseUrl: string): Promi
     `${name}?v=${await add(`/docs/guides/${name}`, type, text)}`
 
   const guides = catalog.sections.flatMap((section) => section.guides)
-  const rendered = guides.map((guide) => renderGuide(guide.name, guide.title, guide.markdown))
+  const rendered: RenderedGuide[] = []
+  for (const guide of guides) {
+    rendered.push(renderGuide(guide.name, guide.title, guide.markdown))
+    // A guide takes tens of milliseconds, and anybody may request the first one.
+    await setImmediate()
+  }
   const entries = rendered.flatMap((one) => one.entries)
   const index = await asset('search-index.json', 'application/json; charset=utf-8', JSON.stringify(entries))
   const assets = {

@@ -9,7 +9,10 @@ const attributesCount = 95
 const conditionsCount = 50
 const heavyContacts = askedMinutes ? 60_000 : 3_000
 const zonedContacts = askedMinutes ? 30_000 : 2_000
+const groupMembers = askedMinutes ? 200_000 : 5_000
 const parallel = 12
+/** How many broadcasts the other tenant sends beside ordinary large ones. */
+const honestRounds = askedMinutes ? 60 : 1
 /** Checked in long runs only: elsewhere, the machine is shared with other tests. */
 const broadcastMsMax = 5_000
 const cancelMsMax = 1_000
@@ -91,6 +94,16 @@ export const hostileBroadcasts: HostileInput<Victim>[] = [
     },
   },
   {
+    name: 'ordinary broadcasts to a large group at the same time',
+    fire: async (victim) => {
+      const world = await prepare(victim)
+      const ids = await drafts(victim, world, parallel, { audience: { group_ids: [world.everybody] } })
+      const started = await Promise.all(ids.map((id) => act(victim, id, 'start')))
+      for (let at = 0; at < honestRounds; at++) await bystanderSends(victim)
+      return [...started, ...(await endAll(victim, ids))]
+    },
+  },
+  {
     name: 'bulk actions with an expensive filter',
     fire: async (victim, random) => {
       await prepare(victim)
@@ -134,7 +147,7 @@ export const hostileBroadcasts: HostileInput<Victim>[] = [
   },
 ]
 
-type World = { flow: string; zoned: string }
+type World = { flow: string; zoned: string; everybody: string }
 
 const worlds = new WeakMap<Victim, Promise<World>>()
 
@@ -150,6 +163,7 @@ async function createWorld(victim: Victim): Promise<World> {
   const { db } = victim.database
   const zones = Intl.supportedValuesOf('timeZone')
   const zoned = (await make(victim, '/groups', { name: 'Everywhere' })).id
+  const everybody = (await make(victim, '/groups', { name: 'Everybody' })).id
   await db.begin(
     async (tx) => {
       await tx`
@@ -168,11 +182,19 @@ async function createWorld(victim: Victim): Promise<World> {
         insert into group_members (organization_id, group_id, contact_id)
         select organization_id, ${parseId('grp', zoned)}, id from contacts
         where organization_id = ${organizationId} and email_key like 'z%@zoned.example'`
+      await tx`
+        insert into contacts (organization_id, id, email, email_key, subscription)
+        select ${organizationId}, gen_random_uuid(), 'm' || n || '@member.example', 'm' || n || '@member.example', 'subscribed'
+        from generate_series(1, ${groupMembers}) n`
+      await tx`
+        insert into group_members (organization_id, group_id, contact_id)
+        select organization_id, ${parseId('grp', everybody)}, id from contacts
+        where organization_id = ${organizationId} and email_key like 'm%@member.example'`
     },
     { unlimited: true },
   )
   const flow = await make(victim, '/flows', { name: 'News', kind: 'marketing', subject: 'News', html: '<p>News</p>' })
-  return { flow: flow.id, zoned }
+  return { flow: flow.id, zoned, everybody }
 }
 
 async function make(victim: Victim, path: string, body: object): Promise<{ id: string }> {
