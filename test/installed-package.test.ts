@@ -16,7 +16,7 @@ const nobody = { uid: 65_534, gid: 65_534 }
 /** Downloads what the cache of npm does not have. */
 const timeout = 900_000
 
-/** Only what npm needs to find packages: neither the settings nor the home of whoever runs the tests. */
+/** Only what npm needs to find packages, without the settings and the home folder of the user. */
 async function npmEnvironment(home: string): Promise<NodeJS.ProcessEnv> {
   const get = async (name: string) => (await execute('npm', ['config', 'get', name])).stdout.trim()
   const network = Object.entries(process.env).filter(([name]) =>

@@ -48,16 +48,16 @@ const rejectMalformed: preHandlerHookHandler = (request, _reply, done) => {
   done(error?.validation?.some(({ keyword }: { keyword: string }) => malformed.has(keyword)) ? error : undefined)
 }
 
-/** Describes an unknown field, with the field that was probably meant, or all that exist. */
+/** Describes an unknown field, with the most similar field, or all that exist. */
 export function unknownFieldProblem(name: string, known: readonly string[]): string {
-  const meant = similarField(name, known)
-  if (meant) return `is unknown. Did you mean ${meant}?`
+  const suggestion = similarField(name, known)
+  if (suggestion) return `is unknown. Did you mean ${suggestion}?`
   return known.length === 0 ? 'is unknown' : `is unknown. Allowed: ${known.join(', ')}`
 }
 
 /**
  * Returns how unknown fields of a body are handled that is otherwise open: a field that is probably a misspelt one is
- * rejected, since the request would do something else than what was meant, and others are ignored with a warning.
+ * rejected, since the request would not do what the caller intended, and others are ignored with a warning.
  * `foreign` are names that other services use for a field, or for something that is not in the body.
  */
 export function createUnknownFieldCheck(
@@ -69,8 +69,8 @@ export function createUnknownFieldCheck(
   const foreignNames = Object.keys(foreign)
   const describe = (unknown: string[]): string[] => {
     for (const name of unknown) {
-      const meant = similarField(name, known) ?? foreign[similarField(name, foreignNames) ?? '']
-      if (meant) throw invalid({ path: shortened(name), problem: `is unknown. Did you mean ${meant}?` })
+      const suggestion = similarField(name, known) ?? foreign[similarField(name, foreignNames) ?? '']
+      if (suggestion) throw invalid({ path: shortened(name), problem: `is unknown. Did you mean ${suggestion}?` })
     }
     const more = unknown.length > namesMax ? ` and ${unknown.length - namesMax} more` : ''
     const names = unknown.slice(0, namesMax).map(shortened)

@@ -27,8 +27,8 @@ export async function unmarkSending(tx: Tx, organizationId: OrganizationId, clai
       and token = any (${claims.map(({ token }) => token)}::uuid[])
     order by lane
     for share`
-  const held = new Set(lanes.map(({ lane, token }) => `${lane} ${token}`))
-  const ids = claims.flatMap(({ lane, token, id }) => (held.has(`${lane} ${token}`) ? [id] : []))
+  const claimedLanes = new Set(lanes.map(({ lane, token }) => `${lane} ${token}`))
+  const ids = claims.flatMap(({ lane, token, id }) => (claimedLanes.has(`${lane} ${token}`) ? [id] : []))
   await tx`
     update messages set sending = false
     where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'queued'`

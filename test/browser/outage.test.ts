@@ -6,7 +6,7 @@ import { registerOwner, startService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 
-test('a page whose script failed to load during an outage can be retried, and loads by itself afterwards', async () => {
+test('a page whose script failed to load during an outage can be retried, and loads automatically afterwards', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -50,7 +50,7 @@ test('a page that failed to load during an outage loads when it is visited again
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
 })
 
-test('a page whose data failed to load while the server was restarted loads by itself afterwards', async () => {
+test('a page whose data failed to load while the server was restarted loads automatically afterwards', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
