@@ -164,7 +164,7 @@ test('a flow that was never sent leads to the editor and to a test email, which 
   await page.getByRole('button', { name: 'Send test email' }).last().click()
   const dialog = page.getByRole('dialog', { name: 'Send test email' })
   await dialog.getByRole('button', { name: 'Send test email' }).click()
-  await dialog.getByText('Queued for sending').waitFor()
+  await dialog.getByRole('status').getByText('Sent', { exact: true }).waitFor()
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   const messages = page.getByRole('table', { name: 'Messages' })
   await messages.getByText('Test', { exact: true }).waitFor()

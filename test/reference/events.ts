@@ -63,7 +63,7 @@ export async function recordMetrics(recorder: Recorder, flowId: string): Promise
   await recorder.record('getFlowResults', { params: { id: flowId }, query: { ...period, timezone: 'UTC' } })
   await recorder.record('listLinkClicks', {
     params: { id: flowId },
-    query: { ...period, link: 'https://shop.example.com/orders/1042', machine: 'false' },
+    query: { ...period, timezone: 'UTC', link: 'https://shop.example.com/orders/1042', machine: 'false' },
   })
   return { today, yesterday }
 }

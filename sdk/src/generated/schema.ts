@@ -18699,7 +18699,10 @@ export interface operations {
                  * @example 2026-03-02
                  */
                 end_date: string;
-                /** @description IANA time zone. */
+                /**
+                 * @description IANA time zone.
+                 * @example UTC
+                 */
                 timezone?: string;
                 /**
                  * @description A link as returned by the results of the flow.
@@ -18739,7 +18742,19 @@ export interface operations {
                      *       "code": 200,
                      *       "status": "success",
                      *       "message": "OK",
-                     *       "data": [],
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *           "machine": false,
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "email": "ada@example.com",
+                     *             "first_name": "Ada"
+                     *           }
+                     *         }
+                     *       ],
                      *       "next_cursor": null
                      *     }
                      */

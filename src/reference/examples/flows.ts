@@ -950,6 +950,7 @@ export const examples: Examples = {
         "query": {
           "start_date": "2026-03-01",
           "end_date": "2026-03-02",
+          "timezone": "UTC",
           "link": "https://shop.example.com/orders/1042",
           "machine": "false"
         }
@@ -960,7 +961,19 @@ export const examples: Examples = {
           "code": 200,
           "status": "success",
           "message": "OK",
-          "data": [],
+          "data": [
+            {
+              "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+              "occurred_at": "2026-03-02T10:15:00.480Z",
+              "machine": false,
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                "email": "ada@example.com",
+                "first_name": "Ada"
+              }
+            }
+          ],
           "next_cursor": null
         }
       }
