@@ -17,7 +17,7 @@ const slowFiles = [
   'test/faults.test.ts',
   'src/commands/stopping.test.ts',
   'src/webhooks/deliver.test.ts',
-  'src/contacts/imports.test.ts',
+  'src/imports/imports.test.ts',
   'test/backup-under-load.test.ts',
   'test/fuzz.test.ts',
   'test/bounded-lists.test.ts',

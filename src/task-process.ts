@@ -1,8 +1,8 @@
-import { readImportTask } from './contacts/import.task.ts'
-import { inspectImportTask } from './contacts/inspect.task.ts'
 import { readMembersTask } from './contacts/members.task.ts'
-import { readAddressListTask } from './contacts/suppression-list.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
+import { readImportTask } from './imports/import.task.ts'
+import { inspectImportTask } from './imports/inspect.task.ts'
+import { readAddressListTask } from './suppressions/address-list.task.ts'
 import { serveTasks } from './tasks/serve.ts'
 import { classifyBounceTask } from './tracking/classify-bounce.task.ts'
 

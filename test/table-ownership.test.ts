@@ -14,8 +14,8 @@ const owners: Record<string, string> = {
   sessions: 'accounts',
   users: 'accounts',
   last_backup: 'backup',
-  bulk_action_contacts: 'contacts',
-  bulk_actions: 'contacts',
+  bulk_action_contacts: 'bulk-actions',
+  bulk_actions: 'bulk-actions',
   broadcast_counts: 'broadcasts',
   broadcast_parts: 'broadcasts',
   broadcast_recipients: 'broadcasts',
@@ -24,11 +24,11 @@ const owners: Record<string, string> = {
   contacts: 'contacts',
   group_members: 'contacts',
   groups: 'contacts',
-  import_changes: 'contacts',
-  import_chunks: 'contacts',
-  import_problems: 'contacts',
-  imports: 'contacts',
-  suppressions: 'contacts',
+  import_changes: 'imports',
+  import_chunks: 'imports',
+  import_problems: 'imports',
+  imports: 'imports',
+  suppressions: 'suppressions',
   schema_migrations: 'db',
   secret_mark: 'db',
   event_counters: 'events',
@@ -60,6 +60,10 @@ const owners: Record<string, string> = {
 const exceptions: Record<string, string[]> = {
   // An event updates the state of its message and contact.
   'events/consequences.sql.ts': ['broadcast_counts', 'broadcast_recipients', 'contacts', 'messages', 'suppressions'],
+  // An unsubscription is stored with the contact and, as a suppression, with its address.
+  'contacts/subscriptions.sql.ts': ['suppressions'],
+  // Undoing an import removes and restores contacts, and removes suppressions.
+  'imports/undo.sql.ts': ['contact_history', 'contacts', 'group_members', 'suppressions'],
   // Accepting a message creates its contact.
   'messages/accept.sql.ts': ['contacts'],
 }

@@ -1,4 +1,4 @@
-import { lockContacts } from '../contacts/lock-contacts.ts'
+import { lockContacts } from '../contacts/locks.ts'
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type Recorded, recordEvents } from '../events/record.ts'

@@ -5,13 +5,11 @@ import type { PageRequest } from '../http/paging.ts'
 import type { ContactStatus } from '../segments/filter.ts'
 import type { EmailAddress } from '../values/email.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
-import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
+import { type ContactFilter, contactConditions } from './contact-filter.ts'
+import type { Subscription } from './eligibility.ts'
 import type { Attributes, ContactFields } from './fields.ts'
-import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import { priorUnsubscription } from './subscription.ts'
-
-export type Subscription = Exclude<ContactStatus, 'suppressed'>
 
 export type Contact = {
   id: ContactId
@@ -191,54 +189,4 @@ export async function updateContact(
       case when contacts.last_name is distinct from previous.last_name then 'last_name' end,
       case when contacts.attributes <> previous.attributes then 'attributes' end], null) as edited`
   return row?.edited ?? []
-}
-
-/** Returns undefined if the contact does not exist or already has this subscription. */
-export async function updateSubscription(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-  subscription: Subscription,
-): Promise<EmailAddress | undefined> {
-  const [row] = await tx<EmailAddress>`
-    update contacts set subscription = ${subscription}, updated_at = now()
-    where organization_id = ${organizationId} and id = ${id} and subscription <> ${subscription}
-    returning email, email_key`
-  return row
-}
-
-export type Unsubscribed = { id: ContactId; previous: Subscription }
-
-/** Locks the contacts in key order, as all statements that add many contacts do. Returns those that were changed. */
-export async function unsubscribeByEmail(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKeys: string[],
-  actor: Actor,
-): Promise<Unsubscribed[]> {
-  const held = await tx<Unsubscribed>`
-    select id, subscription as previous from contacts
-    where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])
-      and subscription <> 'unsubscribed'
-    order by email_key
-    for no key update`
-  const ids = held.map(({ id }) => id)
-  await tx`
-    update contacts set subscription = 'unsubscribed', updated_at = now()
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
-  await tx.run(recordChange(organizationId, 'unsubscribed', actor, sql`unnest(${ids}::uuid[]) as changed (id)`))
-  return held
-}
-
-/** Resubscribes the contact with this address if it had unsubscribed, and returns its id. */
-export async function subscribeByEmail(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKey: string,
-): Promise<ContactId | undefined> {
-  const [row] = await tx<{ id: ContactId }>`
-    update contacts set subscription = 'subscribed', updated_at = now()
-    where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'
-    returning id`
-  return row?.id
 }

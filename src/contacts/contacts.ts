@@ -1,38 +1,23 @@
-import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
+import { type Db, isUniqueViolation, type Reader } from '../db/db.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import {
-  type ContactId,
-  type EventId,
-  type GroupId,
-  type MessageId,
-  newId,
-  type OrganizationId,
-} from '../values/ids.ts'
+import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
   insertContact,
-  type LockedContact,
   lockContact,
   type RecipientFields,
   selectContact,
   selectRecipient,
   updateContact,
-  updateSubscription,
 } from './contacts.sql.ts'
 import type { ContactFields } from './fields.ts'
 import { joinGroups } from './groups.ts'
-import { insertHistory } from './history.sql.ts'
-import { type Actor, sourceOf } from './history.ts'
-import {
-  confirmUnsubscription,
-  deleteSuppressions,
-  insertSuppressions,
-  selectSuppressionsOf,
-} from './suppressions.sql.ts'
+import { type Actor, insertHistory, sourceOf } from './history.ts'
+import { carryUnsubscription, resubscribe, unsubscribe } from './subscriptions.ts'
 import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
@@ -105,7 +90,7 @@ export async function editContact(
       await recordContactChanges(tx, organizationId, sourceOf(actor), { updated: [{ id, fields: edited }] })
     }
     if (address && address.emailKey !== locked.emailKey)
-      await carryUnsubscription(tx, organizationId, id, locked, address)
+      await carryUnsubscription(tx, organizationId, id, locked.subscription, address)
     if (status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
     if (status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
@@ -114,83 +99,4 @@ export async function editContact(
     }
     return getContact(tx, organizationId, id)
   })
-}
-
-/**
- * Keeps an unsubscribed contact unsubscribed under its new address, and unsubscribes a contact whose new address had
- * unsubscribed.
- */
-async function carryUnsubscription(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-  locked: LockedContact,
-  address: EmailAddress,
-): Promise<void> {
-  const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
-  if (locked.subscription === 'unsubscribed')
-    await insertSuppressions(tx, [{ organizationId, ...address, reason: 'unsubscribe', detail: null, messageId: null }])
-  else if (
-    entries.some(({ reason }) => reason === 'unsubscribe') &&
-    (await updateSubscription(tx, organizationId, id, 'unsubscribed'))
-  )
-    insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
-}
-
-/** Stops marketing email to the contact. Returns false if it does not exist or had unsubscribed before. */
-export async function unsubscribe(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-  messageId: MessageId | null = null,
-): Promise<boolean> {
-  const contact = await updateSubscription(tx, organizationId, id, 'unsubscribed')
-  if (!contact) return false
-  await insertSuppressions(tx, [{ organizationId, ...contact, reason: 'unsubscribe', detail: null, messageId }])
-  return true
-}
-
-export type RecipientUnsubscription = {
-  /** Of the event that records it. */
-  id: EventId
-  organizationId: OrganizationId
-  contactId: ContactId
-  messageId: MessageId
-  occurredAt: Date
-}
-
-/**
- * Unsubscribes a contact through the link of an email, and keeps this in its history. Returns false if it does not exist
- * or had unsubscribed before.
- */
-export async function unsubscribeByRecipient(
-  tx: Tx,
-  { id: eventId, organizationId, contactId, messageId, occurredAt: at }: RecipientUnsubscription,
-  ip: string | undefined,
-): Promise<boolean> {
-  if (!(await unsubscribe(tx, organizationId, contactId, messageId))) {
-    await confirmUnsubscription(tx, organizationId, contactId, messageId)
-    return false
-  }
-  const actor: Actor = { type: 'recipient', id: null, ...(ip !== undefined && { ip }) }
-  insertHistory(tx, organizationId, contactId, { type: 'unsubscribed', actor, eventId, at })
-  return true
-}
-
-/**
- * Returns false if the contact does not exist or is already subscribed. Hard bounces, complaints and manual
- * suppressions stay.
- */
-export async function resubscribe(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-  actor: Actor,
-): Promise<boolean> {
-  const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
-  if (!contact) return false
-  await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
-  insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
-  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
-  return true
 }

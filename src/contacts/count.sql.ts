@@ -2,7 +2,7 @@ import type { Reader } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import { isSampled } from '../segments/matches.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
+import { type ContactFilter, contactConditions } from './contact-filter.ts'
 
 export async function countContacts(
   db: Reader,

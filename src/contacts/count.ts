@@ -2,7 +2,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { isQueryCanceled } from '../db/db.ts'
 import { sampleFactor } from '../segments/matches.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { ContactFilter } from './contact-filter.sql.ts'
+import type { ContactFilter } from './contact-filter.ts'
 import { countContacts, countSample } from './count.sql.ts'
 
 export type ContactCount = { count: number; approximate: boolean }

@@ -1,7 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
-import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
+import { type ContactFilter, contactConditions } from './contact-filter.ts'
 
 /** Returns the ids of up to `limit` matching contacts with greater ids than `after`, in order. */
 export async function selectMatchingIds(

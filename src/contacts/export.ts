@@ -3,7 +3,7 @@ import { isQueryCanceled } from '../db/db.ts'
 import { csvLine } from '../values/csv-line.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { toText } from '../values/ids.ts'
-import type { ContactFilter } from './contact-filter.sql.ts'
+import type { ContactFilter } from './contact-filter.ts'
 import { type Contact, selectContactsById } from './contacts.sql.ts'
 import { selectAttributeNames, selectMatchingIds } from './export.sql.ts'
 

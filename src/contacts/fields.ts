@@ -1,6 +1,7 @@
 import { invalid } from '../values/errors.ts'
 import { isDeeperThan } from '../values/nesting.ts'
 import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
+import type { Subscription } from './eligibility.ts'
 
 // Limits of the fields of a contact, for the API, the web app and imports alike.
 
@@ -60,4 +61,12 @@ export function parseFields(body: { first_name?: unknown; last_name?: unknown; a
 function checkedValue<Value>(path: string, parsed: Parsed<Value>): Value {
   if (!parsed.ok) throw invalid({ path, problem: parsed.problem })
   return parsed.value
+}
+
+/** What an update changed in a contact. Attributes are `[new]`, or `[new, previous]` if the contact had the attribute. */
+export type ContactBefore = {
+  first_name?: [previous: string | null, next: string | null] | null
+  last_name?: [previous: string | null, next: string | null] | null
+  subscription?: [previous: Subscription, next: Subscription] | null
+  attributes?: Record<string, [next: unknown, previous?: unknown]> | null
 }

@@ -9,7 +9,7 @@ import { parseFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { leastId, parseId } from '../values/ids.ts'
-import type { ContactFilter } from './contact-filter.sql.ts'
+import type { ContactFilter } from './contact-filter.ts'
 import { contactsOfImport } from './imported-contacts.ts'
 
 export const queryMax = 200

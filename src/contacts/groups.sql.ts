@@ -2,9 +2,8 @@ import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
-import type { Subscription } from './contacts.sql.ts'
-import { recordChange } from './history.sql.ts'
-import type { Actor } from './history.ts'
+import type { Subscription } from './eligibility.ts'
+import { type Actor, recordChange } from './history.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
@@ -99,7 +98,7 @@ export type LockedMember = { id: ContactId; isNewlySubscribed: boolean }
  * Locks the contacts against erasure until the end of the transaction. Those that are `not_subscribed` become
  * subscribed, unless the address unsubscribed. Returns those that exist.
  */
-export async function lockContacts(
+export async function lockAndSubscribe(
   tx: Tx,
   organizationId: OrganizationId,
   ids: ContactId[],
@@ -138,4 +137,23 @@ export async function insertMemberships(
     on conflict do nothing
     returning contact_id`
   return rows.length
+}
+
+export type EndedMembership = {
+  contactId: ContactId
+  addedAt: Date
+  addedByType: Actor['type']
+  addedById: string | null
+}
+
+export async function deleteMembershipsOf(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  ids: ContactId[],
+): Promise<EndedMembership[]> {
+  return tx<EndedMembership>`
+    delete from group_members
+    where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = any (${ids}::uuid[])
+    returning contact_id, added_at, coalesce(added_by_type, 'system') as added_by_type, added_by_id`
 }

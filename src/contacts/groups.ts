@@ -1,4 +1,4 @@
-import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
+import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { checkGroupUnused } from '../segments/segments.ts'
 import { notFound, Refusal } from '../values/errors.ts'
@@ -8,16 +8,18 @@ import {
   countGroups,
   deleteGroup,
   deleteGroupMembers,
+  deleteMembershipsOf,
+  type EndedMembership,
   findGroup,
   type Group,
+  groupExists,
   insertGroup,
   insertMemberships,
-  lockContacts,
+  lockAndSubscribe,
   updateGroup,
 } from './groups.sql.ts'
-import { moveMembershipToHistory } from './history.sql.ts'
-import { type Actor, sourceOf } from './history.ts'
-import { lockGroups } from './members.sql.ts'
+import { type Actor, type HistoryRow, insertHistory, insertHistoryRows, sourceOf } from './history.ts'
+import { lockAddresses, lockGroups } from './locks.ts'
 import { inTransaction } from './transaction.ts'
 
 const groupsMax = 1_000
@@ -32,6 +34,11 @@ export async function createGroup(db: Db, organizationId: OrganizationId, nameIn
   const group = await insertGroup(db.statement, organizationId, newId('grp'), name)
   if (!group) throw nameTaken()
   return group
+}
+
+/** Throws `Refusal` if the group does not exist. */
+export async function checkGroup(db: Reader, organizationId: OrganizationId, id: GroupId): Promise<void> {
+  if (!(await groupExists(db, organizationId, id))) throw notFound('group')
 }
 
 export async function getGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<Group> {
@@ -79,17 +86,31 @@ export async function addToGroup(
 ): Promise<number> {
   return inTransaction(db, async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
-    const members = await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor)
-    const locked = new Set(members.map(({ id }) => id))
+    const known = [...new Set(ids.filter((id) => id !== undefined))]
+    const { existing, added } = await addMembers(tx, organizationId, groupId, known, actor)
     const unknown = ids.flatMap((id, index) =>
-      id && locked.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'contact not found' }],
+      id && existing.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'contact not found' }],
     )
     if (unknown.length > 0)
       throw new Refusal('not_found', 'Some of these contacts do not exist. No contact was added.', { fields: unknown })
-    const subscribed = members.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
-    await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
-    return insertMemberships(tx, organizationId, [groupId], [...locked], actor)
+    return added
   })
+}
+
+/** Adds contacts to a locked group. Returns which of them exist, and how many were not members yet. */
+export async function addMembers(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  ids: ContactId[],
+  actor: Actor,
+): Promise<{ existing: Set<ContactId>; added: number }> {
+  const contacts = await lockAndSubscribe(tx, organizationId, ids, actor)
+  const subscribed = contacts.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
+  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
+  const existing = contacts.map(({ id }) => id)
+  const added = await insertMemberships(tx, organizationId, [groupId], existing, actor)
+  return { existing: new Set(existing), added }
 }
 
 /** Adds a contact, locked by the transaction, to several groups. Throws `Refusal` if a group does not exist. */
@@ -111,10 +132,39 @@ export async function removeFromGroup(
   contactId: ContactId,
   actor: Actor,
 ): Promise<void> {
-  const removed = await inTransaction(db, (tx) =>
-    moveMembershipToHistory(tx, { organizationId, groupId, contactId }, actor),
-  )
-  if (!removed) throw new Refusal('not_found', 'The contact is not a member of this group.')
+  await inTransaction(db, async (tx) => {
+    const [ended] = await deleteMembershipsOf(tx, organizationId, groupId, [contactId])
+    if (!ended) throw new Refusal('not_found', 'The contact is not a member of this group.')
+    await insertHistoryRows(tx, organizationId, [additionOf(ended, groupId)])
+    insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
+  })
 }
+
+/** Removes contacts from a group. Returns how many were members. */
+export async function removeMembers(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  ids: ContactId[],
+  actor: Actor,
+): Promise<number> {
+  await lockAddresses(tx, organizationId, ids)
+  const ended = await deleteMembershipsOf(tx, organizationId, groupId, ids)
+  await insertHistoryRows(
+    tx,
+    organizationId,
+    ended.flatMap((membership) => [
+      additionOf(membership, groupId),
+      { contactId: membership.contactId, type: 'group_removed', actor, details: { group_id: groupId } },
+    ]),
+  )
+  return ended.length
+}
+
+/** The history of a contact gets the addition when the membership, which has recorded it, ends. */
+const additionOf = (
+  { contactId, addedAt: at, addedByType: type, addedById: id }: EndedMembership,
+  groupId: GroupId,
+): HistoryRow => ({ contactId, type: 'group_added', actor: { type, id }, at, details: { group_id: groupId } })
 
 const nameTaken = () => new Refusal('conflict', 'A group with this name already exists.')

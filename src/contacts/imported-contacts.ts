@@ -1,8 +1,8 @@
 import type { Reader } from '../db/db.ts'
 import { notFound } from '../values/errors.ts'
 import { type ContactId, type ImportId, leastId, type OrganizationId } from '../values/ids.ts'
-import type { ImportedContacts } from './contact-filter.sql.ts'
-import { findImport } from './imports.sql.ts'
+import type { ImportedContacts } from './contact-filter.ts'
+import { findImportSpan } from './imported-contacts.sql.ts'
 
 /** Returns bounds for the ids of the contacts that an import created, because ids contain a time. */
 export const createdSpan = (startedAt: Date, finishedAt: Date): [first: ContactId, last: ContactId] => [
@@ -16,7 +16,7 @@ export async function contactsOfImport(
   organizationId: OrganizationId,
   id: ImportId,
 ): Promise<ImportedContacts> {
-  const record = await findImport(db, organizationId, id)
+  const record = await findImportSpan(db, organizationId, id)
   if (!record) throw notFound('import')
   const [first, last] = createdSpan(record.createdAt, record.finishedAt ?? new Date())
   return { id, groupId: record.groupId, first, last }

@@ -2,7 +2,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { isQueryCanceled } from '../db/db.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { ContactFilter } from './contact-filter.sql.ts'
+import type { ContactFilter } from './contact-filter.ts'
 import { type Contact, type ContactOrder, selectContacts } from './contacts.sql.ts'
 
 /** Both have a time limit; that of `readFirst` is short. */

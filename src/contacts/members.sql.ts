@@ -2,29 +2,14 @@ import type { Tx } from '../db/db.ts'
 import { transactionTime } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
-import { attributeKeysMax, attributesBytesMax } from './fields.ts'
+import { attributeKeysMax, attributesBytesMax, type ContactBefore } from './fields.ts'
 import { insertMemberships } from './groups.sql.ts'
-import { recordChange } from './history.sql.ts'
-import type { Actor } from './history.ts'
-import type { ContactBefore } from './import-changes.sql.ts'
+import { type Actor, recordChange } from './history.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
 /** Where new and `not_subscribed` contacts go. */
 export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
-
-/**
- * Locks groups against deletion until the end of the transaction. Returns false if one of them does not exist. The ids must be
- * distinct.
- */
-export async function lockGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
-  const rows = await tx`
-    select from groups
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
-    order by id
-    for key share`
-  return rows.length === ids.length
-}
 
 /** An empty array stands for a column of nulls, since `unnest` pads it. */
 const column = (values: (string | null)[]) => (values.every((value) => value === null) ? [] : values)

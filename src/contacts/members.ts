@@ -5,10 +5,11 @@ import type { TaskPool } from '../tasks/pool.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { GroupId, OrganizationId } from '../values/ids.ts'
-import { groupExists } from './groups.sql.ts'
+import { checkGroup } from './groups.ts'
 import { type Actor, sourceOf } from './history.ts'
+import { lockGroups } from './locks.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
-import { type ChangedMember, type Destination, insertMembers, lockGroups, updateMembers } from './members.sql.ts'
+import { type ChangedMember, type Destination, insertMembers, updateMembers } from './members.sql.ts'
 import { readMembers, readMembersTask } from './members.task.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -68,7 +69,7 @@ export class MemberAdder {
     const { groupId: groupText, received, members, rejected } = await this.#read(organizationId, body)
     const groupId = parseIdParam('grp', groupText)
     if (members.length === 0) {
-      if (!(await groupExists(this.#db, organizationId, groupId))) throw notFound('group')
+      await checkGroup(this.#db, organizationId, groupId)
       throw allRejected(rejected)
     }
     const {

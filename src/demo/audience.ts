@@ -1,6 +1,7 @@
 import { createGroup } from '../contacts/groups.ts'
-import { insertPastContacts, insertPastImport, type PastContact } from '../contacts/past-contacts.ts'
+import { insertPastContacts, type PastContact } from '../contacts/past-contacts.ts'
 import type { Db } from '../db/db.ts'
+import { insertPastImport } from '../imports/past-import.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { createSegment } from '../segments/segments.ts'
 import { parseEmail } from '../values/email.ts'

@@ -1,4 +1,4 @@
-import { resubscribe, unsubscribeByRecipient } from '../contacts/contacts.ts'
+import { resubscribe, unsubscribeByRecipient } from '../contacts/subscriptions.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { recordEvents } from '../events/record.ts'

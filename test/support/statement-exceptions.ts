@@ -66,7 +66,7 @@ export const exceptions: Exception[] = [
         ['no organization', 'several organizations'],
         expiredRows,
       ],
-      ['contacts/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
+      ['imports/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
       ['notices/notices.sql.ts', 'delete from notice_mails', ['several organizations'], dueRows],
       ['notices/notices.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],

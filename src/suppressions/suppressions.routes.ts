@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
+import { actorOf } from '../contacts/actor.ts'
+import { suppressionReasons } from '../contacts/eligibility.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
 import { toText } from '../values/ids.ts'
-import { actorOf } from './actor.ts'
-import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
+import { type Suppression, selectSuppressions } from './suppressions.sql.ts'
 import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
 
 export const detailMax = 500

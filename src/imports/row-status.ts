@@ -1,4 +1,4 @@
-import type { SuppressionReason } from './suppressions.sql.ts'
+import type { SuppressionReason } from '../contacts/eligibility.ts'
 
 // Status values of other systems. An unknown value may mean anything, so its row is rejected if a mapping names the
 // column, rather than emailing someone who may have opted out.

@@ -1,5 +1,5 @@
 import { defineTask } from '../tasks/task.ts'
-import { readAddressList } from './suppression-list.ts'
+import { readAddressList } from './address-list.ts'
 
 /** Reads a pasted list of addresses. */
 export const readAddressListTask = defineTask({

@@ -1,13 +1,10 @@
+import type { SuppressionReason } from '../contacts/eligibility.ts'
+import { containing } from '../contacts/search.ts'
+import { storedText } from '../contacts/stored-address.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
-import { type ContactId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
-import { containing } from './search.sql.ts'
-import { storedText } from './stored-address.ts'
-
-/** 'unsubscribe' stops marketing email only; the other reasons stop all email. */
-export const suppressionReasons = ['hard_bounce', 'complaint', 'manual', 'unsubscribe'] as const
-export type SuppressionReason = (typeof suppressionReasons)[number]
+import { type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 
 export type Suppression = {
   email: string
@@ -18,25 +15,24 @@ export type Suppression = {
   createdAt: Date
 }
 
-export type NewSuppression = Omit<Suppression, 'createdAt'> & { organizationId: OrganizationId }
+export type NewSuppression = Omit<Suppression, 'messageId' | 'createdAt'>
 
 /** An address that is already suppressed for the same reason stays as it is. Returns the others. */
 export async function insertSuppressions(
   tx: Tx,
+  organizationId: OrganizationId,
   entries: NewSuppression[],
 ): Promise<Pick<NewSuppression, 'emailKey' | 'reason'>[]> {
   return tx<Pick<NewSuppression, 'emailKey' | 'reason'>>`
-    insert into suppressions (organization_id, email_key, reason, email, detail, message_id)
-    select distinct on (organization_id, email_key, reason) *
+    insert into suppressions (organization_id, email_key, reason, email, detail)
+    select distinct on (email_key, reason) ${organizationId}::uuid, *
     from unnest(
-      ${entries.map((entry) => entry.organizationId)}::uuid[],
       ${entries.map((entry) => entry.emailKey)}::text[],
       ${entries.map((entry) => entry.reason)}::text[],
       ${entries.map((entry) => entry.email)}::text[],
-      ${entries.map((entry) => entry.detail)}::text[],
-      ${entries.map((entry) => entry.messageId)}::uuid[]
-    ) as entry (organization_id, email_key, reason, email, detail, message_id)
-    order by organization_id, email_key, reason
+      ${entries.map((entry) => entry.detail)}::text[]
+    ) as entry (email_key, reason, email, detail)
+    order by email_key, reason
     on conflict do nothing
     returning email_key, reason`
 }
@@ -86,29 +82,10 @@ export async function deleteSuppressions(
   tx: Tx,
   organizationId: OrganizationId,
   emailKey: string,
-  reasons: readonly SuppressionReason[] = suppressionReasons,
 ): Promise<SuppressionReason[]> {
   const rows = await tx<{ reason: SuppressionReason }>`
     delete from suppressions
-    where organization_id = ${organizationId} and email_key = ${emailKey} and reason = any (${reasons}::text[])
+    where organization_id = ${organizationId} and email_key = ${emailKey}
     returning reason`
   return rows.map(({ reason }) => reason)
-}
-
-/**
- * Adds the message to an unsubscription that came from somewhere else: the recipient confirmed it, so undoing an import
- * does not remove it.
- */
-export async function confirmUnsubscription(
-  tx: Tx,
-  organizationId: OrganizationId,
-  contactId: ContactId,
-  messageId: MessageId,
-): Promise<void> {
-  await tx`
-    update suppressions set message_id = ${messageId}
-    from contacts
-    where suppressions.organization_id = ${organizationId} and suppressions.reason = 'unsubscribe'
-      and suppressions.message_id is null and suppressions.email_key = contacts.email_key
-      and contacts.organization_id = ${organizationId} and contacts.id = ${contactId}`
 }

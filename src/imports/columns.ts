@@ -1,8 +1,8 @@
+import type { SuppressionReason } from '../contacts/eligibility.ts'
+import { attributeKeysMax } from '../contacts/fields.ts'
 import { parseEmail } from '../values/email.ts'
 import { CsvFault, cellsMax } from './csv.ts'
-import { attributeKeysMax } from './fields.ts'
 import { readStatus } from './row-status.ts'
-import type { SuppressionReason } from './suppressions.sql.ts'
 
 /** A column by its header, of which the first match counts, or by its position, counted from 1. */
 export type ColumnRef = string | number

@@ -1,53 +1,74 @@
+import type { SuppressionReason } from '../contacts/eligibility.ts'
+import { type Actor, insertHistoryByEmail, insertHistoryByEmails, insertHistoryRows } from '../contacts/history.ts'
+import { lockAddresses } from '../contacts/locks.ts'
+import { resubscribeByEmail, unsubscribeByEmail } from '../contacts/subscriptions.ts'
+import { inTransaction } from '../contacts/transaction.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { recordContactChanges } from '../events/contact-changes.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
-import type { OrganizationId } from '../values/ids.ts'
+import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
-import { subscribeByEmail, unsubscribeByEmail } from './contacts.sql.ts'
-import { insertHistory, insertHistoryByEmail, insertHistoryByEmails } from './history.sql.ts'
-import { type Actor, sourceOf } from './history.ts'
-import type { NewImportChange } from './import-changes.sql.ts'
-import type { ListedAddress } from './suppression-list.ts'
+import type { ListedAddress } from './address-list.ts'
 import {
   deleteSuppressions,
   insertSuppressions,
+  type NewSuppression,
   type Suppression,
-  type SuppressionReason,
   selectSuppressionsOf,
 } from './suppressions.sql.ts'
-import { inTransaction } from './transaction.ts'
 
 export type ImportedSuppression = { email: string; reason: SuppressionReason }
 
 /**
- * Imports the suppressions of a file. They happened elsewhere and earlier, so no events are recorded. Returns the changes,
- * for the undo.
+ * Imports the suppressions of a file. They happened elsewhere and earlier, so no events are recorded. Returns the new
+ * suppressions, and the contacts that were unsubscribed, with their previous subscription.
  */
 export async function importSuppressions(
   tx: Tx,
   organizationId: OrganizationId,
   imported: ImportedSuppression[],
   actor: Actor,
-): Promise<NewImportChange[]> {
-  const entries = imported.flatMap(({ email: text, reason }) => {
+) {
+  const entries = imported.flatMap(({ email: text, reason }): NewSuppression[] => {
     const email = parseEmail(text)
-    const entry = { organizationId, reason, detail: 'Imported', messageId: null }
-    return email.ok ? [{ ...entry, email: email.address, emailKey: email.key }] : []
+    return email.ok ? [{ email: email.address, emailKey: email.key, reason, detail: 'Imported' }] : []
   })
-  const added = await insertSuppressions(tx, entries)
+  const added = await insertSuppressions(tx, organizationId, entries)
   const keys = entries.filter(({ reason }) => reason === 'unsubscribe').map(({ emailKey }) => emailKey)
   const unsubscribed = keys.length > 0 ? await unsubscribeByEmail(tx, organizationId, keys, actor) : []
-  return [
-    ...unsubscribed.map(({ id, previous }): NewImportChange => {
-      return { contactId: id, change: { subscription: [previous, 'unsubscribed'] } }
-    }),
-    // After the contacts: they are undone first, since only a contact without unsubscription is restored.
-    ...added.map(({ emailKey, reason }): NewImportChange => {
-      return { contactId: null, change: { email_key: emailKey, reason } }
-    }),
-  ]
+  return { added, unsubscribed }
 }
+
+/** Suppresses the addresses of contacts manually. Returns how many were not suppressed manually before. */
+export async function suppressContacts(
+  tx: Tx,
+  organizationId: OrganizationId,
+  ids: ContactId[],
+  actor: Actor,
+): Promise<number> {
+  const contacts = await lockAddresses(tx, organizationId, ids)
+  const added = await insertSuppressions(
+    tx,
+    organizationId,
+    contacts.map((contact) => manual(contact)),
+  )
+  const keys = new Set(added.map(({ emailKey }) => emailKey))
+  await insertHistoryRows(
+    tx,
+    organizationId,
+    contacts
+      .filter(({ emailKey }) => keys.has(emailKey))
+      .map(({ id }) => ({ contactId: id, type: 'suppressed', actor, details: { reasons: ['manual'] } })),
+  )
+  return added.length
+}
+
+const manual = ({ email, emailKey }: EmailAddress, detail = ''): NewSuppression => ({
+  email,
+  emailKey,
+  reason: 'manual',
+  detail: detail.trim() || null,
+})
 
 /** Suppresses an address manually. Has no effect if it is already suppressed manually. */
 export async function addManualSuppression(
@@ -59,15 +80,7 @@ export async function addManualSuppression(
   if (!isStorable(detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
   return inTransaction(db, async (tx) => {
     const before = await selectSuppressionsOf(tx, organizationId, address.emailKey)
-    await insertSuppressions(tx, [
-      {
-        organizationId,
-        ...address,
-        reason: 'manual',
-        detail: detail?.trim() || null,
-        messageId: null,
-      },
-    ])
+    await insertSuppressions(tx, organizationId, [manual(address, detail)])
     if (!before.some(({ reason }) => reason === 'manual'))
       await insertHistoryByEmail(tx, organizationId, address.emailKey, {
         type: 'suppressed',
@@ -95,12 +108,10 @@ export async function suppressListed(
   actor: Actor,
 ): Promise<ListResult[]> {
   if (!isStorable(detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
-  const fields = { organizationId, reason: 'manual', detail: detail?.trim() || null, messageId: null } as const
-  const valid = entries.flatMap((entry) =>
-    entry.email === undefined ? [] : [{ ...fields, email: entry.email, emailKey: entry.emailKey }],
-  )
+  const valid = entries.flatMap((entry) => (entry.email === undefined ? [] : [manual(entry, detail)]))
   const added = await inTransaction(db, async (tx) => {
-    const keys = valid.length > 0 ? (await insertSuppressions(tx, valid)).map(({ emailKey }) => emailKey) : []
+    const keys =
+      valid.length > 0 ? (await insertSuppressions(tx, organizationId, valid)).map(({ emailKey }) => emailKey) : []
     if (keys.length > 0)
       insertHistoryByEmails(tx, organizationId, keys, { type: 'suppressed', actor, details: { reasons: ['manual'] } })
     return new Set(keys)
@@ -130,10 +141,7 @@ export async function liftSuppression(
     const reasons = lifted.filter((reason) => reason !== 'unsubscribe')
     if (reasons.length > 0)
       await insertHistoryByEmail(tx, organizationId, emailKey, { type: 'unsuppressed', actor, details: { reasons } })
-    const id = lifted.includes('unsubscribe') ? await subscribeByEmail(tx, organizationId, emailKey) : undefined
-    if (!id) return
-    insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
-    await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
+    if (lifted.includes('unsubscribe')) await resubscribeByEmail(tx, organizationId, emailKey, actor)
   })
 }
 

@@ -3,7 +3,7 @@ import type { ContactStatus } from '../segments/filter.ts'
 import { hasStatus, type MatchOptions, matchesFilter } from '../segments/matches.ts'
 import type { CheckedFilter } from '../segments/parse-filter.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
-import { matchesWords } from './search.sql.ts'
+import { matchesWords } from './search.ts'
 
 /** The contacts of an import: those it created have ids between `first` and `last`, because ids contain a time. */
 export type ImportedContacts = { id: ImportId; groupId: GroupId | null; first: ContactId; last: ContactId }

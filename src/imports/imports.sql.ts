@@ -1,10 +1,10 @@
+import type { ActorType } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
-import type { ActorType } from './history.ts'
 
 export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 

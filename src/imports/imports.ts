@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream'
+import { attributeKeysMax } from '../contacts/fields.ts'
+import { checkGroup } from '../contacts/groups.ts'
+import { inTransaction } from '../contacts/transaction.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
 import type { ColumnRef, Mapping } from './columns.ts'
-import { attributeKeysMax } from './fields.ts'
-import { findGroup } from './groups.sql.ts'
 import { importKind } from './import.job.ts'
 import {
   countUnfinished,
@@ -21,7 +22,6 @@ import {
   queueImport,
   selectProblems,
 } from './imports.sql.ts'
-import { inTransaction } from './transaction.ts'
 
 const fileBytesMax = 512 * 1024 * 1024
 const chunkBytes = 256 * 1024
@@ -74,7 +74,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_id is given' })
-  if (groupId && !(await findGroup(db, organizationId, groupId))) throw notFound('group')
+  if (groupId) await checkGroup(db, organizationId, groupId)
   await db.begin((tx) => pruneImports(tx, organizationId, uploadHoursMax, reportDaysMax))
   if ((await countUnfinished(db, organizationId)) > othersMax)
     throw new Refusal(

@@ -1,11 +1,10 @@
+import type { Subscription, SuppressionReason } from '../contacts/eligibility.ts'
+import { createdSpan } from '../contacts/imported-contacts.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
-import type { Subscription } from './contacts.sql.ts'
-import { createdSpan } from './imported-contacts.ts'
 import type { Undo } from './imports.sql.ts'
-import type { SuppressionReason } from './suppressions.sql.ts'
 
 /**
  * Returns the state of a pending undo and locks it until the end of the transaction. Returns undefined if it is done, or

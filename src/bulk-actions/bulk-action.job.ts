@@ -1,3 +1,8 @@
+import { addMembers, removeMembers } from '../contacts/groups.ts'
+import type { Actor } from '../contacts/history.ts'
+import { lockGroups } from '../contacts/locks.ts'
+import { unsubscribeContacts } from '../contacts/subscriptions.ts'
+import { triesMax } from '../contacts/transaction.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
@@ -5,6 +10,7 @@ import { runSlices, TooExpensive } from '../db/slices.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import { firstContactId, lastContactId } from '../segments/id-range.ts'
+import { suppressContacts } from '../suppressions/suppressions.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
@@ -20,9 +26,6 @@ import {
   setTotal,
   updateSelectedTo,
 } from './bulk-actions.sql.ts'
-import { addManyToGroup, removeManyFromGroup, suppressContacts, unsubscribeContacts } from './bulk-changes.ts'
-import type { Actor } from './history.ts'
-import { triesMax } from './transaction.ts'
 
 export const bulkActionKind = 'contacts.bulk'
 
@@ -161,9 +164,11 @@ async function change(parts: BulkActionParts, tx: Tx, record: BulkAction, ids: C
   const actor = { type: record.actorType, id: record.actorId } as Actor
   switch (action) {
     case 'add_to_group':
-      return addManyToGroup(tx, organizationId, groupId!, ids, actor)
+      if (!(await lockGroups(tx, organizationId, [groupId!])))
+        throw new Refusal('not_found', 'The group was deleted while contacts were being added.')
+      return (await addMembers(tx, organizationId, groupId!, ids, actor)).added
     case 'remove_from_group':
-      return removeManyFromGroup(tx, organizationId, groupId!, ids, actor)
+      return removeMembers(tx, organizationId, groupId!, ids, actor)
     case 'unsubscribe':
       return unsubscribeContacts(tx, organizationId, ids, actor)
     case 'suppress':

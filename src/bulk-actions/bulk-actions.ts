@@ -1,3 +1,5 @@
+import { checkGroup } from '../contacts/groups.ts'
+import type { Actor } from '../contacts/history.ts'
 import type { Db, Reader } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
@@ -13,8 +15,6 @@ import {
   type NewBulkAction,
   pruneBulkActions,
 } from './bulk-actions.sql.ts'
-import { groupExists } from './groups.sql.ts'
-import type { Actor } from './history.ts'
 
 const unfinishedMax = 10
 const recordDaysMax = 90
@@ -26,7 +26,7 @@ export async function startBulkAction(
   input: Pick<NewBulkAction, 'action' | 'groupId' | 'selection'>,
   actor: Actor,
 ): Promise<BulkAction> {
-  if (input.groupId && !(await groupExists(db, organizationId, input.groupId))) throw notFound('group')
+  if (input.groupId) await checkGroup(db, organizationId, input.groupId)
   await pruneBulkActions(db.statement, organizationId, recordDaysMax)
   if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
     throw new Refusal(

@@ -1,10 +1,10 @@
+import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
+import type { Actor } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
-import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
-import type { Actor } from './history.ts'
 
 export const bulkActionNames = ['add_to_group', 'remove_from_group', 'unsubscribe', 'suppress', 'erase'] as const
 export type BulkActionName = (typeof bulkActionNames)[number]

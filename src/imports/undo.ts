@@ -1,11 +1,11 @@
+import type { Actor } from '../contacts/history.ts'
+import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import type { ImportId, OrganizationId } from '../values/ids.ts'
-import type { Actor } from './history.ts'
 import { deleteSomeChanges, selectExpiredChanges, setNotUndoable } from './import-changes.sql.ts'
 import { findImport, type Import, startUndo, type Undo } from './imports.sql.ts'
-import { inTransaction } from './transaction.ts'
 
 export const undoKind = 'contacts.undo'
 export const undoDaysMax = 7

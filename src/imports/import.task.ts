@@ -1,10 +1,10 @@
+import { type Member, MemberReader, sentenceOf, shownEmailMax } from '../contacts/member-input.ts'
+import type { ImportedSuppression } from '../suppressions/suppressions.ts'
 import { defineTask } from '../tasks/task.ts'
 import { isStorable } from '../values/text.ts'
 import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
 import { CsvFault, type CsvPosition, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
 import type { ImportProblem, Layout } from './imports.sql.ts'
-import { type Member, MemberReader, sentenceOf, shownEmailMax } from './member-input.ts'
-import type { ImportedSuppression } from './suppressions.ts'
 
 /** Rows per transaction. */
 const rowsMax = 5_000

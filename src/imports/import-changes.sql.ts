@@ -1,15 +1,8 @@
+import type { SuppressionReason } from '../contacts/eligibility.ts'
+import type { ContactBefore } from '../contacts/fields.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type ContactId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
-import type { Subscription } from './contacts.sql.ts'
-import type { SuppressionReason } from './suppressions.sql.ts'
 
-/** What an import did to a contact. Attributes are `[new]`, or `[new, previous]` if the contact had the attribute. */
-export type ContactBefore = {
-  first_name?: [previous: string | null, next: string | null] | null
-  last_name?: [previous: string | null, next: string | null] | null
-  subscription?: [previous: Subscription, next: Subscription] | null
-  attributes?: Record<string, [next: unknown, previous?: unknown]> | null
-}
 export type SuppressionAdded = { email_key: string; reason: SuppressionReason }
 
 export type NewImportChange =

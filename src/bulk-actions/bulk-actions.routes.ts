@@ -1,6 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
+import { actorOf } from '../contacts/actor.ts'
+import { filterQuery, queryMax } from '../contacts/filter-query.ts'
+import { contactsOfImport } from '../contacts/imported-contacts.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
@@ -11,11 +14,8 @@ import { getSegment } from '../segments/segments.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
-import { actorOf } from './actor.ts'
 import { type BulkAction, bulkActionNames, type Selection, selectBulkActions } from './bulk-actions.sql.ts'
 import { cancelBulkAction, getBulkAction, startBulkAction } from './bulk-actions.ts'
-import { filterQuery, queryMax } from './filter-query.ts'
-import { contactsOfImport } from './imported-contacts.ts'
 
 const contactsMax = 1_000
 const listed = 20

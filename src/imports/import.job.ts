@@ -1,13 +1,19 @@
+import type { Actor } from '../contacts/history.ts'
+import { lockGroups } from '../contacts/locks.ts'
+import { attributesTooLarge } from '../contacts/member-input.ts'
+import { noneStored, storeMembers } from '../contacts/members.ts'
+import { inTransaction } from '../contacts/transaction.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Log } from '../runtime/log.ts'
+import { type ImportedSuppression, importSuppressions } from '../suppressions/suppressions.ts'
 import { TaskLimitExceeded } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { CsvFault, sliceBytes } from './csv.ts'
 import type { ReadSlice, SliceInput } from './import.task.ts'
-import { insertImportChanges } from './import-changes.sql.ts'
+import { insertImportChanges, type NewImportChange } from './import-changes.sql.ts'
 import {
   countStart,
   findChunk,
@@ -20,11 +26,6 @@ import {
   resetStarts,
   updateProgress,
 } from './imports.sql.ts'
-import { attributesTooLarge } from './member-input.ts'
-import { lockGroups } from './members.sql.ts'
-import { noneStored, storeMembers } from './members.ts'
-import { importSuppressions } from './suppressions.ts'
-import { inTransaction } from './transaction.ts'
 
 export const importKind = 'contacts.import'
 
@@ -152,7 +153,7 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that suppressed contacts are never created as subscribed.
     const suppressed =
-      slice.suppressions.length > 0 ? await importSuppressions(tx, organizationId, slice.suppressions, actor) : []
+      slice.suppressions.length > 0 ? await suppress(tx, organizationId, slice.suppressions, actor) : []
     const stored =
       slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members, actor) : noneStored
     insertImportChanges(tx, organizationId, id, [
@@ -182,6 +183,25 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
     await updateProgress(tx, organizationId, id, progress)
     return progress
   })
+}
+
+/** Returns the changes for the undo. */
+async function suppress(
+  tx: Tx,
+  organizationId: OrganizationId,
+  suppressions: ImportedSuppression[],
+  actor: Actor,
+): Promise<NewImportChange[]> {
+  const { added, unsubscribed } = await importSuppressions(tx, organizationId, suppressions, actor)
+  return [
+    ...unsubscribed.map(({ id, subscription }): NewImportChange => {
+      return { contactId: id, change: { subscription: [subscription, 'unsubscribed'] } }
+    }),
+    // After the contacts: they are undone first, since only a contact without unsubscription is restored.
+    ...added.map(({ emailKey, reason }): NewImportChange => {
+      return { contactId: null, change: { email_key: emailKey, reason } }
+    }),
+  ]
 }
 
 async function finish(

@@ -1,3 +1,6 @@
+import type { ContactBefore } from '../contacts/fields.ts'
+import { type Actor, insertHistoryRows, sourceOf } from '../contacts/history.ts'
+import { triesMax } from '../contacts/transaction.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
@@ -5,11 +8,8 @@ import { recordContactChanges } from '../events/contact-changes.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
-import { insertHistoryRows } from './bulk-changes.sql.ts'
-import { type Actor, sourceOf } from './history.ts'
-import { type ContactBefore, deleteImportChanges, type ImportChange, selectLastChanges } from './import-changes.sql.ts'
+import { deleteImportChanges, type ImportChange, selectLastChanges } from './import-changes.sql.ts'
 import type { Import, Undo } from './imports.sql.ts'
-import { triesMax } from './transaction.ts'
 import {
   type ContactNow,
   deleteCreated,

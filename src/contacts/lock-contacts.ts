@@ -1,1 +1,0 @@
-export { lockContacts } from './lock-contacts.sql.ts'
