@@ -19,8 +19,6 @@ import { type BounceListener, startBounceListener } from './mail/bounce-listener
 import { measureRelay } from './mail/relay-report.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
-import { sendAccountMails } from './notices/account-emails.ts'
-import { mailNotices } from './notices/notice-emails.ts'
 import {
   recordExpiredBroadcast,
   recordFailingWebhook,
@@ -39,6 +37,8 @@ import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { within } from './runtime/within.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
+import { sendAccountEmails } from './system-emails/account-emails.ts'
+import { sendNoticeEmails } from './system-emails/notice-emails.ts'
 import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import type { OrganizationId } from './values/ids.ts'
@@ -60,7 +60,7 @@ const firstRunMsMax = 250
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
-const accountMailsEveryMs = secondMs
+const accountEmailsEveryMs = secondMs
 
 export type Role = 'serve' | 'work'
 export type AppOptions = PartsOptions & { roles: readonly Role[] }
@@ -270,17 +270,17 @@ function createLoops(parts: Parts): Loop[] {
     new Loop({ name: 'report relay outages', everyMs: minuteMs, run: () => reportRelayOutage(parts), failures }),
     new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates(parts), failures }),
     new Loop({
-      name: 'mail notices',
+      name: 'send notice emails',
       everyMs: minuteMs,
       run: async () => {
-        if (!parts.pause.isPaused) await mailNotices({ ...parts, settings: parts.mail })
+        if (!parts.pause.isPaused) await sendNoticeEmails({ ...parts, settings: parts.mail })
       },
       failures,
     }),
     new Loop({
       name: 'send account emails',
-      everyMs: accountMailsEveryMs,
-      run: () => sendAccountMails({ ...parts, settings: parts.mail }),
+      everyMs: accountEmailsEveryMs,
+      run: () => sendAccountEmails({ ...parts, settings: parts.mail }),
       failures,
     }),
     new Loop({

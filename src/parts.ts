@@ -1,8 +1,7 @@
 import { openRelay } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
-import { createMailQueue } from './accounts/account-mails.ts'
 import { createEmailChangeLimit } from './accounts/email-changes.ts'
-import { createInvitationMailLimit } from './accounts/invitations.ts'
+import { createInvitationEmailLimit } from './accounts/invitations.ts'
 import { KeyCache } from './accounts/key-cache.ts'
 import { ResetLimit } from './accounts/password-resets.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -37,6 +36,7 @@ import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
 import { SendingPause } from './sending-status/sending-pause.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
+import { createAccountEmails } from './system-emails/account-emails.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import type { TaskChild } from './tasks/task-child.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
@@ -117,10 +117,10 @@ export function createParts(options: PartsOptions) {
     keys: new KeyCache(db, failures),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
-    accountMails: createMailQueue(new SecretBox(secrets, 'account email')),
+    accountEmails: createAccountEmails(new SecretBox(secrets, 'account email')),
     resetLimit: new ResetLimit(),
     emailChangeLimit: createEmailChangeLimit(),
-    invitationMailLimit: createInvitationMailLimit(),
+    invitationEmailLimit: createInvitationEmailLimit(),
     ...createRateLimits(config),
     shares,
     replica,

@@ -29,6 +29,7 @@ const order = [
   'messages',
   'broadcasts',
   'tracking',
+  'system-emails',
   'notices',
   'sending-status',
   'reports',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 /** The folder of `src/` that writes each table. Every folder may read every table. */
 const owners: Record<string, string> = {
-  account_mails: 'accounts',
+  account_mails: 'system-emails',
   api_keys: 'accounts',
   email_changes: 'accounts',
   invitations: 'accounts',
@@ -45,7 +45,7 @@ const owners: Record<string, string> = {
   segments: 'segments',
   idempotency_keys: 'messages',
   messages: 'messages',
-  notice_mails: 'notices',
+  notice_mails: 'system-emails',
   notices: 'notices',
   jobs: 'queue',
   lanes: 'queue',

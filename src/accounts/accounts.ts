@@ -2,7 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
-import type { MailQueue } from './account-mails.ts'
+import type { AccountEmails } from './account-emails.ts'
 import {
   type Account,
   findUserByEmail,
@@ -95,7 +95,7 @@ export type PasswordChange = { currentPassword: string; newPassword: string; add
 
 /** Requires the current password, so that a stolen session is not sufficient to take over the account. */
 export async function changePassword(
-  { db, throttle, accountMails }: { db: Db; throttle: LoginThrottle; accountMails: MailQueue },
+  { db, throttle, accountEmails }: { db: Db; throttle: LoginThrottle; accountEmails: AccountEmails },
   user: Account,
   { currentPassword, newPassword, address }: PasswordChange,
 ): Promise<Account> {
@@ -105,7 +105,7 @@ export async function changePassword(
   const passwordHash = await hashPassword(newPassword)
   await db.begin(async (tx) => {
     await updatePassword(tx, user, passwordHash)
-    await accountMails.add(tx, user, { kind: 'password_changed' })
+    await accountEmails.add(tx, user, { kind: 'password_changed' })
   })
   return { ...user, passwordHash }
 }

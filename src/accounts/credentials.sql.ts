@@ -1,6 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
-import { deleteExpiredAccountMails } from './account-mails.sql.ts'
 
 type UserKey = { organizationId: OrganizationId; id: UserId }
 
@@ -29,6 +28,5 @@ export async function deleteCredentials(tx: Tx, { organizationId, id }: UserKey)
 export async function deleteExpiredCredentials({ statement }: Db): Promise<void> {
   await statement`delete from sessions where expires_at <= now()`
   await statement`delete from password_resets where expires_at <= now()`
-  await deleteExpiredAccountMails(statement)
   await statement`delete from email_changes where expires_at <= now()`
 }

@@ -2,7 +2,7 @@ import { type Db, isUniqueViolation } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
-import type { MailQueue } from './account-mails.ts'
+import type { AccountEmails } from './account-emails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
 import { isPasswordOf } from './accounts.ts'
 import {
@@ -31,7 +31,7 @@ export type EmailChangeParts = {
   db: Db
   throttle: LoginThrottle
   emailChangeLimit: RateLimit
-  accountMails: MailQueue
+  accountEmails: AccountEmails
 }
 
 type EmailChange = { email: string; currentPassword: string; address: string }
@@ -41,7 +41,7 @@ type EmailChange = { email: string; currentPassword: string; address: string }
  * belongs to another account is answered in the same way, and its user gets an email without a link.
  */
 export async function requestEmailChange(
-  { db, throttle, emailChangeLimit, accountMails }: EmailChangeParts,
+  { db, throttle, emailChangeLimit, accountEmails }: EmailChangeParts,
   user: Account,
   { email, currentPassword, address }: EmailChange,
 ): Promise<PendingEmail> {
@@ -56,7 +56,7 @@ export async function requestEmailChange(
     const change = { ...requested, tokenHash }
     const pending = await insertEmailChange(tx, user, change, validMinutes)
     const holder = await findUserByEmail(tx, requested.emailKey)
-    await accountMails.add(
+    await accountEmails.add(
       tx,
       { organizationId, email: requested.email },
       holder && holder.id !== user.id
@@ -85,7 +85,7 @@ export async function getEmailChange(db: Db, token: string): Promise<FoundEmailC
 
 /** Changes the address and notifies the old one. Returns the new address. */
 export async function confirmEmailChange(
-  { db, accountMails }: Pick<EmailChangeParts, 'db' | 'accountMails'>,
+  { db, accountEmails }: Pick<EmailChangeParts, 'db' | 'accountEmails'>,
   token: string,
 ): Promise<string> {
   const read = readToken(token)
@@ -96,7 +96,7 @@ export async function confirmEmailChange(
       if (!change) throw noLongerValid()
       if (!(await updateEmail(tx, change))) throw taken()
       const { organizationId, oldEmail, newEmail } = change
-      await accountMails.add(tx, { organizationId, email: oldEmail }, { kind: 'email_changed', newEmail })
+      await accountEmails.add(tx, { organizationId, email: oldEmail }, { kind: 'email_changed', newEmail })
       return newEmail
     })
     .catch((error) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accountMailTo, tokenIn } from '../../test/support/account-mail.ts'
+import { accountEmailTo, tokenIn } from '../../test/support/account-email.ts'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
@@ -132,7 +132,7 @@ test('an invitation with an address is sent by email, and the link in it works',
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example', SIGNUP: 'first-user' })
   await app.manage('PATCH', '/me', { name: 'Ada Lovelace' })
   const made = await invite(app, { email: 'bob@acme.example', role: 'owner' })
-  const mail = await accountMailTo(app, 'bob@acme.example', /^Join Acme on Waxwing$/)
+  const mail = await accountEmailTo(app, 'bob@acme.example', /^Join Acme on Waxwing$/)
   expect(mail.link).toBe(made.url)
   expect(mail.text).toContain('Ada Lovelace invited you to join the organization “Acme” as an owner.')
   expect(made.sent_at).toEqual(expect.any(String))
@@ -147,14 +147,14 @@ test('an invitation with an address is sent by email, and the link in it works',
 test('a resent invitation has a new link; the earlier one is invalid', async () => {
   await using app = await startTestApp()
   const made = await invite(app, { email: 'bob@acme.example', role: 'member' })
-  const first = await accountMailTo(app, 'bob@acme.example', /^Join/)
+  const first = await accountEmailTo(app, 'bob@acme.example', /^Join/)
   const resend = (id = made.id) => app.manage('POST', `/organization/invitations/${id}/resend`)
   expect((await resend()).status).toBe(429)
   await app.db
     .statement`update invitations set sent_at = now() - interval '2 minutes', expires_at = now() + interval '1 day'`
   const again = await resend()
   expect(Date.parse(again.body.data.expires_at) - Date.now()).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
-  const second = await accountMailTo(app, 'bob@acme.example', /^Join/, ({ id }) => id !== first.id)
+  const second = await accountEmailTo(app, 'bob@acme.example', /^Join/, ({ id }) => id !== first.id)
   expect((await read(app, tokenIn(first.link))).status).toBe(404)
   expect((await accept(app, { token: tokenIn(second.link) })).status).toBe(201)
 
@@ -185,7 +185,7 @@ test('the name of an organization cannot add a link or a header to the email', a
   await app.manage('PATCH', '/me', { name: 'Win at evil.example' })
   await app.manage('PATCH', '/organization', { name: `<a href="https://evil.example">Prize</a>${' x'.repeat(60)}` })
   await invite(app, { email: 'bob@acme.example', role: 'member' })
-  const mail = await accountMailTo(app, 'bob@acme.example', /^Join/)
+  const mail = await accountEmailTo(app, 'bob@acme.example', /^Join/)
   expect(mail.subject.length).toBeLessThan(90)
   expect(mail.html).not.toContain('<a href="https://evil')
   expect(mail.text).not.toContain('https://evil')

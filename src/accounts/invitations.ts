@@ -3,7 +3,7 @@ import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type InvitationId, newId, type OrganizationId } from '../values/ids.ts'
-import type { MailQueue } from './account-mails.ts'
+import type { AccountEmails } from './account-emails.ts'
 import { findUserByEmail, lockOrganization, type Member, type Role } from './accounts.sql.ts'
 import {
   countInvitations,
@@ -24,10 +24,10 @@ const sentMax = 5
 const resendAfterMs = 60_000
 const mailsPerHourMax = 30
 
-export type InvitationParts = { db: Db; accountMails: MailQueue; invitationMailLimit: RateLimit }
+export type InvitationParts = { db: Db; accountEmails: AccountEmails; invitationEmailLimit: RateLimit }
 
 /** Limits invitation emails per organization: their recipients did not ask for them. */
-export const createInvitationMailLimit = (): RateLimit =>
+export const createInvitationEmailLimit = (): RateLimit =>
   new RateLimit({
     perSecond: mailsPerHourMax / 3600,
     burst: mailsPerHourMax,
@@ -50,7 +50,7 @@ type NewInvitation = { email: string | undefined; role: Role; sendEmail: boolean
  * stored. Throws `Refusal` if the inviter is no longer an owner.
  */
 export async function invite(
-  { db, accountMails, invitationMailLimit }: InvitationParts,
+  { db, accountEmails, invitationEmailLimit }: InvitationParts,
   member: Member,
   { email, role, sendEmail }: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
@@ -59,7 +59,7 @@ export async function invite(
     throw invalid({ path: 'role', problem: 'must be "member" unless email is given' })
   const address = email === undefined ? null : await freeAddress(db, organizationId, email)
   const isSent = sendEmail && address !== null
-  if (isSent) invitationMailLimit.take(organizationId)
+  if (isSent) invitationEmailLimit.take(organizationId)
   const { token, tokenHash } = createLinkToken('inv', organizationId)
   const invitation = await db.begin(async (tx) => {
     await lockForOwner(tx, member)
@@ -70,7 +70,7 @@ export async function invite(
       )
     const draft = { organizationId, id: newId('inv'), email: address, role, invitedBy, tokenHash, isSent }
     const stored = await insertInvitation(tx, draft, validDays)
-    if (isSent) await addMail(tx, accountMails, member, stored, token)
+    if (isSent) await addEmail(tx, accountEmails, member, stored, token)
     return stored
   })
   return { invitation, token }
@@ -78,7 +78,7 @@ export async function invite(
 
 /** Sends the invitation again with a new link; the earlier one becomes invalid. */
 export async function resendInvitation(
-  { db, accountMails, invitationMailLimit }: InvitationParts,
+  { db, accountEmails, invitationEmailLimit }: InvitationParts,
   member: Member,
   id: InvitationId,
 ): Promise<Invitation> {
@@ -89,9 +89,9 @@ export async function resendInvitation(
     const invitation = await lockInvitation(tx, organizationId, id)
     if (!invitation) throw notFound('invitation')
     checkResend(invitation)
-    invitationMailLimit.take(organizationId)
+    invitationEmailLimit.take(organizationId)
     const renewed = await renewInvitation(tx, invitation, { tokenHash, invitedBy }, validDays)
-    await addMail(tx, accountMails, member, renewed, token)
+    await addEmail(tx, accountEmails, member, renewed, token)
     return renewed
   })
 }
@@ -114,9 +114,15 @@ async function lockForOwner(tx: Tx, { organizationId, id }: Member): Promise<voi
     throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
 
-async function addMail(tx: Tx, mails: MailQueue, member: Member, invitation: Invitation, token: string): Promise<void> {
+async function addEmail(
+  tx: Tx,
+  emails: AccountEmails,
+  member: Member,
+  invitation: Invitation,
+  token: string,
+): Promise<void> {
   const { organizationId, email, role } = invitation
-  await mails.add(
+  await emails.add(
     tx,
     { organizationId, email: email! },
     {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accountMailTo, tokenIn } from '../../test/support/account-mail.ts'
+import { accountEmailTo, tokenIn } from '../../test/support/account-email.ts'
 import { join, password } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -21,7 +21,7 @@ test('the link in the email sets a new password once, ends all sessions, and sig
   const bob = await join(app, 'Bob@acme.example', 'member')
   // The link is built from BASE_URL, whatever host the request names.
   expect((await forgot(app, 'bob@ACME.example', { 'x-forwarded-host': 'evil.example' })).status).toBe(200)
-  const { link, text, html } = await accountMailTo(app, 'Bob@acme.example', /^Reset your Waxwing password$/)
+  const { link, text, html } = await accountEmailTo(app, 'Bob@acme.example', /^Reset your Waxwing password$/)
   expect(link).toMatch(/^https:\/\/mail\.acme\.example\/reset-password#rst_[0-9a-z]{26}[\w-]{43}$/)
   expect(html).toContain(link)
   expect(text).toContain('valid for 30 minutes')
@@ -48,7 +48,7 @@ test('the link in the email sets a new password once, ends all sessions, and sig
     await post(app, '/check-password-reset', { token }),
   ])
     expect(answer.status).toBe(404)
-  expect((await accountMailTo(app, 'Bob@acme.example', /password was changed/)).text).not.toContain(token)
+  expect((await accountEmailTo(app, 'Bob@acme.example', /password was changed/)).text).not.toContain(token)
 })
 
 test('addresses with and without an account get the same response, and only accounts get an email', async () => {
@@ -57,7 +57,7 @@ test('addresses with and without an account get the same response, and only acco
   const [known, unknown] = answers.map(({ status, text }) => ({ status, text }))
   expect(known).toEqual(unknown)
   await handled(app)
-  await accountMailTo(app, 'owner@acme.example', /^Reset/)
+  await accountEmailTo(app, 'owner@acme.example', /^Reset/)
   const inbox = (await app.manage('GET', '/organization/inbox')).body.data
   expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
   expect((await forgot(app, 'not an address')).status).toBe(422)
@@ -69,7 +69,7 @@ test('a link dies with the first use of another one, with a changed password, an
   const seen = new Set<string>()
   const nextToken = async () => {
     await forgot(app, bob.email)
-    const mail = await accountMailTo(app, bob.email, /^Reset/, ({ id }) => !seen.has(id))
+    const mail = await accountEmailTo(app, bob.email, /^Reset/, ({ id }) => !seen.has(id))
     seen.add(mail.id)
     return tokenIn(mail.link)
   }
@@ -85,7 +85,7 @@ test('a link dies with the first use of another one, with a changed password, an
 test('changing the password in the profile makes reset links invalid', async () => {
   await using app = await startTestApp()
   await forgot(app, 'owner@acme.example')
-  const token = tokenIn((await accountMailTo(app, 'owner@acme.example', /^Reset/)).link)
+  const token = tokenIn((await accountEmailTo(app, 'owner@acme.example', /^Reset/)).link)
   const change = { current_password: password, new_password: newPassword }
   expect((await app.manage('POST', '/me/password', change)).status).toBe(200)
   expect((await reset(app, token)).status).toBe(404)
@@ -94,7 +94,7 @@ test('changing the password in the profile makes reset links invalid', async () 
 test('a link can be used once, even by concurrent requests', async () => {
   await using app = await startTestApp()
   await forgot(app, 'owner@acme.example')
-  const token = tokenIn((await accountMailTo(app, 'owner@acme.example', /^Reset/)).link)
+  const token = tokenIn((await accountEmailTo(app, 'owner@acme.example', /^Reset/)).link)
   const answers = await Promise.all([1, 2, 3].map((number) => reset(app, token, `${newPassword} ${number}`)))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404])
 })
@@ -127,7 +127,7 @@ test('in the built-in inbox only owners see account emails', async () => {
   await using app = await startTestApp()
   const eve = await join(app, 'eve@acme.example', 'member')
   await forgot(app, 'owner@acme.example')
-  const { id } = await accountMailTo(app, 'owner@acme.example', /^Reset/)
+  const { id } = await accountEmailTo(app, 'owner@acme.example', /^Reset/)
   expect((await eve.manage('GET', '/organization/inbox')).body.data).toEqual([])
   expect((await eve.manage('GET', `/organization/inbox/${id}`)).status).toBe(404)
   expect((await eve.manage('DELETE', '/organization/inbox')).body.data.deleted).toBe(0)
@@ -173,7 +173,7 @@ test('account emails that have expired do not delay others, and are deleted', as
       now() - interval '1 hour'
     from generate_series(1, 120)`
   await forgot(app, 'owner@acme.example')
-  await accountMailTo(app, 'owner@acme.example', /^Reset/)
+  await accountEmailTo(app, 'owner@acme.example', /^Reset/)
   expect(await app.db`select from account_mails where recipient = 'late@acme.example'`).toEqual([])
 })
 

@@ -3,7 +3,7 @@ import { RateLimit } from '../runtime/rate-limit.ts'
 import { clientNetwork } from '../values/client-address.ts'
 import { parseEmailField } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
-import type { MailQueue } from './account-mails.ts'
+import type { AccountEmails } from './account-emails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
 import { updatePassword } from './credentials.sql.ts'
 import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
@@ -63,14 +63,20 @@ export async function requestPasswordReset(
 }
 
 /** Creates the emails for requested resets. Requests for addresses without an account are discarded. */
-export async function prepareResetMails({ db, accountMails }: { db: Db; accountMails: MailQueue }): Promise<void> {
+export async function prepareResetEmails({
+  db,
+  accountEmails,
+}: {
+  db: Db
+  accountEmails: AccountEmails
+}): Promise<void> {
   await db.begin(async (tx) => {
     for (const emailKey of await takeResetRequests(tx, batchMax, requestMinutesMax)) {
       const user = await findUserByEmail(tx, emailKey)
       if (!user || (await countResets(tx, user)) >= linksPerAccountMax) continue
       const { token, tokenHash } = createLinkToken('rst', user.organizationId)
       await insertReset(tx, user, tokenHash, validMinutes)
-      await accountMails.add(tx, user, { kind: 'password_reset', token, minutes: validMinutes })
+      await accountEmails.add(tx, user, { kind: 'password_reset', token, minutes: validMinutes })
     }
   })
 }
@@ -93,7 +99,7 @@ export async function getReset(db: Db, token: string): Promise<FoundReset> {
 
 /** Sets the password, ends all sessions of the account, and makes all of its links invalid. */
 export async function resetPasswordByLink(
-  { db, accountMails }: { db: Db; accountMails: MailQueue },
+  { db, accountEmails }: { db: Db; accountEmails: AccountEmails },
   { token, password }: { token: string; password: string },
 ): Promise<Account> {
   const read = readToken(token)
@@ -105,7 +111,7 @@ export async function resetPasswordByLink(
     const user = await useReset(tx, read)
     if (!user) throw noLongerValid()
     await updatePassword(tx, user, passwordHash)
-    await accountMails.add(tx, user, { kind: 'password_changed' })
+    await accountEmails.add(tx, user, { kind: 'password_changed' })
     return { ...user, passwordHash }
   })
 }

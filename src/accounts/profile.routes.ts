@@ -69,7 +69,7 @@ const tags = ['Accounts']
 
 /** Routes for the signed-in user: profile, email address, password and sessions. */
 export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
-  const { db, throttle, accountMails } = parts
+  const { db, throttle, accountEmails } = parts
   const meOut = async (member: Member) => ({
     user: userOut(member),
     organization: organizationOut(member.organization),
@@ -172,7 +172,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       async (request) => {
         const { current_password: currentPassword, new_password: newPassword } = request.body
         const change = { currentPassword, newPassword, address: request.ip }
-        const account = await changePassword({ db, throttle, accountMails }, memberOf(request), change)
+        const account = await changePassword({ db, throttle, accountEmails }, memberOf(request), change)
         return ok(await startSession(parts, account, request), 'Password changed')
       },
     )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accountMailTo, tokenIn } from '../../test/support/account-mail.ts'
+import { accountEmailTo, tokenIn } from '../../test/support/account-email.ts'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { deviceName } from './device-name.ts'
@@ -95,9 +95,9 @@ test('a new email address is used after it is confirmed, and the old one is noti
   expect((await change('Robert@acme.example')).body.data.email).toBe('Robert@acme.example')
   // A reset link that was sent to the old address.
   await post(app, '/forgot-password', { email: bob.email })
-  const resetToken = tokenIn((await accountMailTo(app, bob.email, /^Reset/)).link)
+  const resetToken = tokenIn((await accountEmailTo(app, bob.email, /^Reset/)).link)
 
-  const { link } = await accountMailTo(app, 'Robert@acme.example', /^Confirm/)
+  const { link } = await accountEmailTo(app, 'Robert@acme.example', /^Confirm/)
   expect(link).toMatch(/^https:\/\/mail\.acme\.example\/confirm-email#eml_/)
   expect((await bob.manage('GET', '/me')).body.data).toMatchObject({
     user: { email: 'bob@acme.example' },
@@ -116,7 +116,7 @@ test('a new email address is used after it is confirmed, and the old one is noti
   })
   expect((await post(app, '/login', { email: 'robert@acme.example', password })).status).toBe(200)
   expect((await post(app, '/login', { email: bob.email, password })).status).toBe(401)
-  expect((await accountMailTo(app, bob.email, /address.*was changed/)).text).toContain('Robert@acme.example')
+  expect((await accountEmailTo(app, bob.email, /address.*was changed/)).text).toContain('Robert@acme.example')
   const dead = [
     await post(app, '/confirm-email-change', { token }),
     await post(app, '/check-email-change', { token }),
@@ -133,10 +133,10 @@ test('an address of another account is answered like a free one, and its user ge
   const change = async (email: string) =>
     (await app.manage('POST', '/me/email', { email, current_password: password })).body.data.email
   expect(await change(other.email)).toBe(other.email)
-  const mail = await accountMailTo(app, other.email, /already has an account/)
+  const mail = await accountEmailTo(app, other.email, /already has an account/)
   expect(mail.text).not.toContain('eml_')
   expect(await change('free@acme.example')).toBe('free@acme.example')
-  const first = tokenIn((await accountMailTo(app, 'free@acme.example', /^Confirm/)).link)
+  const first = tokenIn((await accountEmailTo(app, 'free@acme.example', /^Confirm/)).link)
   expect((await app.manage('DELETE', '/me/email')).status).toBe(200)
   expect((await post(app, '/confirm-email-change', { token: first })).status).toBe(404)
   expect((await app.manage('GET', '/me')).body.data.pending_email).toBeNull()
@@ -145,7 +145,7 @@ test('an address of another account is answered like a free one, and its user ge
 test('an address that was taken in the meantime is a conflict and changes nothing', async () => {
   await using app = await startTestApp()
   await app.manage('POST', '/me/email', { email: 'free@acme.example', current_password: password })
-  const token = tokenIn((await accountMailTo(app, 'free@acme.example', /^Confirm/)).link)
+  const token = tokenIn((await accountEmailTo(app, 'free@acme.example', /^Confirm/)).link)
   await registerOther(app, 'Free@acme.example')
   expect((await post(app, '/confirm-email-change', { token })).status).toBe(409)
   expect((await app.manage('GET', '/me')).body.data.user.email).toBe('owner@acme.example')

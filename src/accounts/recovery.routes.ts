@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { answers, Nothing, ok, Timestamp } from '../http/envelope.ts'
-import type { MailQueue } from './account-mails.ts'
+import type { AccountEmails } from './account-emails.ts'
 import { confirmEmailChange, getEmailChange } from './email-changes.ts'
 import { linkTokenMax } from './link-tokens.ts'
 import { getReset, type ResetLimit, requestPasswordReset, resetPasswordByLink } from './password-resets.ts'
@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts'
 import { Credential, NewPassword, SessionOut } from './shapes.ts'
 import { startSession } from './start-session.ts'
 
-export type RecoveryParts = { db: Db; sessions: Sessions; accountMails: MailQueue; resetLimit: ResetLimit }
+export type RecoveryParts = { db: Db; sessions: Sessions; accountEmails: AccountEmails; resetLimit: ResetLimit }
 
 const tags = ['Accounts']
 const LinkBody = Type.Object({

@@ -5,7 +5,8 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { derivedEventId } from '../events/record.ts'
 import { type ContactId, type MessageId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
-import { editContact, getContact, resubscribe, unsubscribe } from './contacts.ts'
+import { editContact, getContact } from './contacts.ts'
+import { resubscribe, unsubscribe } from './subscriptions.ts'
 
 const contacts = '/organization/contacts'
 

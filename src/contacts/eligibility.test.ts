@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { sql } from '../db/sql.ts'
 import { newId, type OrganizationId, parseId } from '../values/ids.ts'
-import { mayReceive, selectStandings } from './eligibility.sql.ts'
-import { ineligibleReason, type Subscription } from './eligibility.ts'
+
+import { ineligibleReason, mayReceive, type Subscription, selectStandings } from './eligibility.ts'
 
 const subscriptions: Subscription[] = ['subscribed', 'not_subscribed', 'unsubscribed']
 const reasons = ['hard_bounce', 'complaint', 'manual', 'unsubscribe']

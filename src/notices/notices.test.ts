@@ -10,9 +10,9 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
 import { createApp } from '../app.ts'
+import { sendNoticeEmails } from '../system-emails/notice-emails.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { reportFailingEndpoints } from '../webhooks/health.ts'
-import { mailNotices } from './notice-emails.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
 
 const log = pino({ level: 'silent' })
@@ -31,7 +31,7 @@ async function subscribe(app: TestApp, name = 'Orders') {
 }
 
 const mail = (app: TestApp, relay?: Transport) =>
-  mailNotices({ db: app.db, log, settings, relay, dkim: undefined, senders: anySender })
+  sendNoticeEmails({ db: app.db, log, settings, relay, dkim: undefined, senders: anySender })
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
 const makeDue = (app: TestApp) => app.db.statement`update notice_mails set next_try_at = now()`
 

@@ -1,5 +1,6 @@
 import type { AlertKind } from '../accounts/alerts.ts'
 import type { Tx } from '../db/db.ts'
+import { addNoticeEmails } from '../system-emails/notice-emails.ts'
 import {
   type BroadcastId,
   type ImportId,
@@ -9,14 +10,7 @@ import {
   type UserId,
   type WebhookId,
 } from '../values/ids.ts'
-import {
-  insertNotice,
-  insertNoticeMails,
-  type Notice,
-  type NoticeKind,
-  selectRecipients,
-  trimNotices,
-} from './notices.sql.ts'
+import { insertNotice, type Notice, type NoticeKind, selectRecipients, trimNotices } from './notices.sql.ts'
 
 /** Notices are recent news, not an archive. */
 const keptPerOrganization = 200
@@ -124,8 +118,7 @@ export async function recordNotice(tx: Tx, content: NewNotice, onlyTo?: UserId):
   await insertNotice(tx, notice)
   await trimNotices(tx, notice.organizationId, keptPerOrganization)
   const recipients = await selectRecipients(tx, notice.organizationId, alertOf[notice.kind], onlyTo)
-  const mails = recipients.map((userId) => ({ id: newId('msg'), userId }))
-  await insertNoticeMails(tx, notice, mails)
+  await addNoticeEmails(tx, notice.organizationId, notice.id, recipients)
 }
 
 export const utc = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -6,7 +6,7 @@ import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
-import { mailNotices } from './notice-emails.ts'
+import { sendNoticeEmails } from '../system-emails/notice-emails.ts'
 import { reportHighRates, reportRelayOutage } from './watch.ts'
 
 const log = pino({ level: 'silent' })
@@ -18,7 +18,7 @@ const settings = {
 const minuteMs = 60_000
 
 const mail = (app: TestApp) =>
-  mailNotices({ db: app.db, log, settings, relay: undefined, dkim: undefined, senders: anySender })
+  sendNoticeEmails({ db: app.db, log, settings, relay: undefined, dkim: undefined, senders: anySender })
 const inboxOf = async ({ manage }: Pick<TestApp, 'manage'>) =>
   (await manage('GET', '/organization/inbox')).body.data as { id: string; to: string; subject: string }[]
 const noticesOf = async ({ manage }: Pick<TestApp, 'manage'>) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accountMailTo, linkIn } from '../support/account-mail.ts'
+import { accountEmailTo, linkIn } from '../support/account-email.ts'
 import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
@@ -32,7 +32,7 @@ test('a forgotten password is reset by the link in the email, which signs in and
   await page.getByText('The email is in the built-in inbox').waitFor()
   expect(await barriers(page)).toEqual([])
 
-  const { link } = await accountMailTo(reader(service, account), account.email, /^Reset/)
+  const { link } = await accountEmailTo(reader(service, account), account.email, /^Reset/)
   await page.goto(link)
   const password = page.getByLabel('New password')
   await password.waitFor()
@@ -118,13 +118,13 @@ test('the profile changes name, email, alerts and sessions', async () => {
   await dialog.getByRole('button', { name: 'Send confirmation link' }).click()
   await page.getByText('Confirm ada@acme.example').waitFor()
   expect(await barriers(page)).toEqual([])
-  const { link } = await accountMailTo(reader(service, account), 'ada@acme.example', /^Confirm/)
+  const { link } = await accountEmailTo(reader(service, account), 'ada@acme.example', /^Confirm/)
   await page.goto(link)
   await page.getByRole('button', { name: 'Confirm address' }).click()
   await page.getByText('Your account now uses').waitFor()
   await page.getByRole('link', { name: 'Back to your profile' }).click()
   await page.getByRole('region', { name: 'Profile' }).getByText('ada@acme.example').waitFor()
-  await accountMailTo(reader(service, account), account.email, /address of your Waxwing account was changed/)
+  await accountEmailTo(reader(service, account), account.email, /address of your Waxwing account was changed/)
 
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()

@@ -1,4 +1,4 @@
-import { accountMailTo, tokenIn } from '../support/account-mail.ts'
+import { accountEmailTo, tokenIn } from '../support/account-email.ts'
 import { until } from '../support/until.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -53,7 +53,7 @@ const asUser = ({ app }: Recorder, session: string) => ({
 async function recordRecovery(recorder: Recorder, before: string): Promise<{ session: string }> {
   const email = 'maria@northwind.example'
   await recorder.record('requestPasswordReset', { body: { email } })
-  const token = tokenIn((await accountMailTo(asUser(recorder, before), email, /^Reset/)).link)
+  const token = tokenIn((await accountEmailTo(asUser(recorder, before), email, /^Reset/)).link)
   await recorder.record('checkPasswordReset', { body: { token } })
   const reset = await recorder.record('resetPassword', { body: { token, password: `${password} now` } })
   await recorder.record('resetPassword', { body: { token, password: `${password} now` }, status: 404 })
@@ -66,12 +66,12 @@ async function recordEmailChange(recorder: Recorder, as: { session: string }): P
   const reader = asUser(recorder, as.session)
   const change = (email: string) => ({ email, current_password: `${password} now` })
   await recorder.record('changeEmail', { as, body: change('maria.novak@northwind.example') })
-  const { link } = await accountMailTo(reader, 'maria.novak@northwind.example', /^Confirm/)
+  const { link } = await accountEmailTo(reader, 'maria.novak@northwind.example', /^Confirm/)
   await recorder.record('checkEmailChange', { body: { token: tokenIn(link) } })
   await recorder.record('confirmEmailChange', { body: { token: tokenIn(link) } })
   const headers = { authorization: `Bearer ${as.session}` }
   await app.call('POST', '/api/v1/me/email', { headers, body: change('maria@northwind.example') })
-  const back = await accountMailTo(reader, 'maria@northwind.example', /^Confirm/)
+  const back = await accountEmailTo(reader, 'maria@northwind.example', /^Confirm/)
   await app.call('POST', '/api/v1/auth/confirm-email-change', { body: { token: tokenIn(back.link) } })
   await recorder.record('cancelEmailChange', { as })
 }
@@ -100,12 +100,12 @@ async function recordSessions(recorder: Recorder, as: { session: string }): Prom
 async function recordTeam(recorder: Recorder): Promise<void> {
   const { app } = recorder
   const invitation = await recorder.record('createInvitation', { body: { email: 'noah@acme.example', role: 'member' } })
-  const first = await accountMailTo(app, 'noah@acme.example', /^Join/)
+  const first = await accountEmailTo(app, 'noah@acme.example', /^Join/)
   await recorder.record('listInvitations')
   await recorder.record('resendInvitation', { params: { id: invitation.data.id }, status: 429 })
   await app.db.statement`update invitations set sent_at = now() - interval '2 minutes'`
   await recorder.record('resendInvitation', { params: { id: invitation.data.id } })
-  const { link } = await accountMailTo(app, 'noah@acme.example', /^Join/, ({ id }) => id !== first.id)
+  const { link } = await accountEmailTo(app, 'noah@acme.example', /^Join/, ({ id }) => id !== first.id)
   const token = tokenIn(link)
   await recorder.record('getInvitation', { params: { token } })
   const noah = await recorder.record('acceptInvitation', { body: { token, name: 'Noah', password } })

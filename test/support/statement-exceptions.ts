@@ -34,16 +34,16 @@ export const exceptions: Exception[] = [
       ['webhooks/deliver.sql.ts', 'update webhooks', ['several organizations'], hotPath],
       ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
       // Maintenance.
-      ['accounts/account-mails.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
+      ['system-emails/queue.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
       [
-        'accounts/account-mails.sql.ts',
-        'set next_try_at = now()',
+        'system-emails/queue.sql.ts',
+        'with due as materialized (',
         ['no organization', 'several organizations'],
         dueRows,
       ],
-      ['accounts/account-mails.sql.ts', 'delete from account_mails', ['several organizations'], dueRows],
+      ['system-emails/queue.sql.ts', 'using unnest(', ['several organizations'], dueRows],
       [
-        'accounts/account-mails.sql.ts',
+        'system-emails/queue.sql.ts',
         'where expires_at <= now()',
         ['no organization', 'several organizations'],
         expiredRows,
@@ -68,8 +68,6 @@ export const exceptions: Exception[] = [
       ],
       ['imports/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
-      ['notices/notices.sql.ts', 'delete from notice_mails', ['several organizations'], dueRows],
-      ['notices/notices.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
       [

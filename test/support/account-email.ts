@@ -14,7 +14,7 @@ export type ReadMail = {
 type Summary = Pick<ReadMail, 'id' | 'to' | 'subject'>
 
 /** Waits for an account email in the built-in inbox and returns it, with the first link in its text. */
-export async function accountMailTo(
+export async function accountEmailTo(
   app: Pick<TestApp, 'manage'>,
   email: string,
   subject: RegExp,

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../flows/html-entities.ts'
 
 /** The content of an account email or a notice. All texts are plain and are escaped here. */
-export type MailContent = {
+export type EmailContent = {
   subject: string
   heading: string
   paragraphs: string[]
@@ -34,11 +34,11 @@ const darkStyles = `
  * Returns the email as HTML and as text. Layout by tables and inline styles, no images and nothing from other servers,
  * so that it looks the same in every mail client and does not tell anyone that it was opened.
  */
-export function renderMail(content: MailContent): { html: string; text: string } {
+export function renderEmail(content: EmailContent): { html: string; text: string } {
   return { html: html(content), text: text(content) }
 }
 
-function html({ heading, paragraphs, action, note, footer }: MailContent): string {
+function html({ heading, paragraphs, action, note, footer }: EmailContent): string {
   const rows = [
     `<tr><td class="ink" style="padding:0 0 16px;font:600 20px/28px ${font};color:${ink}">${escapeHtml(heading)}</td></tr>`,
     ...paragraphs.map(
@@ -86,7 +86,7 @@ ${rows.join('\n')}
 `
 }
 
-function button({ label, url }: NonNullable<MailContent['action']>): string {
+function button({ label, url }: NonNullable<EmailContent['action']>): string {
   const [href, shown] = [escapeHtml(url), escapeHtml(label)]
   return `<tr><td style="padding:4px 0 20px"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>
 <td bgcolor="${blue}" style="border-radius:6px;background-color:${blue}"><a href="${href}" style="display:inline-block;padding:11px 20px;font:600 15px/20px ${font};color:#ffffff;text-decoration:none">${shown}</a></td>
@@ -94,7 +94,7 @@ function button({ label, url }: NonNullable<MailContent['action']>): string {
 <tr><td class="muted" style="padding:0 0 16px;font:400 13px/20px ${font};color:${muted};word-break:break-all">If the button does not work, open this link:<br><a href="${href}" class="muted" style="color:${muted}">${href}</a></td></tr>`
 }
 
-function text({ heading, paragraphs, action, note, footer }: MailContent): string {
+function text({ heading, paragraphs, action, note, footer }: EmailContent): string {
   const parts = [
     heading,
     ...paragraphs,

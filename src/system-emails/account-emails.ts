@@ -1,0 +1,66 @@
+import type { AccountEmail, AccountEmails } from '../accounts/account-emails.ts'
+import { prepareResetEmails } from '../accounts/password-resets.ts'
+import type { SecretBox } from '../secrets/secrets.ts'
+import { newId } from '../values/ids.ts'
+import { accountEmailContent } from './account-email-text.ts'
+import { deleteExpiredAccountEmails, hasAccountEmailWork, insertAccountEmail } from './queue.sql.ts'
+import { type SystemEmailParts, sendDueEmails } from './send.ts'
+
+const dayMinutes = 24 * 60
+/** Emails without a link are sent until then if the mail server is unavailable. */
+const noticeMinutes = 3 * dayMinutes
+
+/** An email is not sent after the link in it has expired. */
+function expiresInMinutes(email: AccountEmail): number {
+  switch (email.kind) {
+    case 'password_reset':
+    case 'email_confirmation':
+      return email.minutes
+    case 'invitation':
+      return email.days * dayMinutes
+    case 'password_changed':
+    case 'email_taken':
+    case 'email_changed':
+      return noticeMinutes
+  }
+}
+
+export type AccountEmailQueue = AccountEmails & {
+  /** Returns undefined if the content was encrypted with another secret. */
+  open(content: Buffer): AccountEmail | undefined
+}
+
+/** The content is encrypted, because it contains tokens. */
+export const createAccountEmails = (box: SecretBox): AccountEmailQueue => ({
+  add: (db, { organizationId, email: recipient }, email) =>
+    insertAccountEmail(
+      db,
+      { organizationId, id: newId('msg'), recipient, content: box.seal(JSON.stringify(email)) },
+      expiresInMinutes(email),
+    ),
+  open: (content) => {
+    const text = box.open(content)
+    return text === undefined ? undefined : (JSON.parse(text) as AccountEmail)
+  },
+})
+
+export type AccountEmailParts = SystemEmailParts & { accountEmails: AccountEmailQueue }
+
+/** Sends pending account emails. While the mail server is unreachable they stay queued until their links expire. */
+export async function sendAccountEmails(parts: AccountEmailParts): Promise<void> {
+  const { db, log, settings, accountEmails } = parts
+  if (!(await hasAccountEmailWork(db))) return
+  await prepareResetEmails(parts)
+  await deleteExpiredAccountEmails(db.statement)
+  await sendDueEmails(parts, 'account', async (claimed) =>
+    claimed.flatMap(({ organizationId, id, recipient, content: sealed, createdAt }) => {
+      const email = accountEmails.open(sealed)
+      if (!email) {
+        log.warn({ email: id }, 'An account email was discarded: it was encrypted with another APP_SECRET')
+        return []
+      }
+      const content = accountEmailContent(email, settings.baseUrl, recipient)
+      return [{ organizationId, id, email: recipient, createdAt, content }]
+    }),
+  )
+}

@@ -1,0 +1,163 @@
+import type { Transport } from '@waxwing/smtp-client'
+import type { Db } from '../db/db.ts'
+import { insertIntoInbox } from '../inbox/inbox.ts'
+import type { DkimSigner } from '../mail/dkim.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
+import type { MailSettings, OutgoingMail } from '../messages/outgoing.ts'
+import { compose } from '../mime/compose.ts'
+import type { Log } from '../runtime/log.ts'
+import { within } from '../runtime/within.ts'
+import { Refusal } from '../values/errors.ts'
+import { type EmailContent, renderEmail } from './layout.ts'
+import { claimEmails, deleteEmails, type EmailKey, type EmailKind, postponeEmail, type Queued } from './queue.sql.ts'
+
+/** Neither stopping nor the next emails wait longer for a slow relay. */
+const sendWithinMs = 8_000
+/** The relay may take five minutes for its last reply. Until then, another attempt could send the email twice. */
+const slowReplySeconds = 360
+const batchMax = 50
+/** Also the wait before another attempt. Users wait for account emails. */
+const leaseSeconds = { account: 60, notice: 300 }
+
+export type SystemEmailParts = {
+  db: Db
+  log: Log
+  settings: MailSettings
+  relay: Transport | undefined
+  dkim: DkimSigner | undefined
+  senders: SenderPolicy
+}
+
+/**
+ * An email by the service to its users: an account email, or a notice about something that happened. The id is also used in the
+ * Message-ID, so that duplicates can be recognized.
+ */
+export type SystemEmail = EmailKey & { email: string; createdAt: Date; content: EmailContent }
+
+/**
+ * Sends a batch of due emails. `write` returns their content; those that it leaves out are discarded. Returns whether there may be
+ * more, because some were discarded.
+ */
+export async function sendDueEmails<Kind extends EmailKind>(
+  parts: SystemEmailParts,
+  kind: Kind,
+  write: (claimed: Queued[Kind][]) => Promise<SystemEmail[]>,
+): Promise<boolean> {
+  const { db, relay } = parts
+  if (relay?.state().kind === 'down') return false
+  const claimed = await claimEmails(db.statement, kind, { limit: batchMax, leaseSeconds: leaseSeconds[kind] })
+  if (claimed.length === 0) return false
+  const emails = await write(claimed)
+  const written = new Set(emails.map(({ id }) => id))
+  await deleteEmails(
+    db.statement,
+    kind,
+    claimed.filter(({ id }) => !written.has(id)),
+  )
+  await sendEmails(parts, kind, emails)
+  return claimed.length > emails.length
+}
+
+/**
+ * Sends through the relay, or into the built-in inbox if there is none. At least once: a crash between the relay's 250
+ * and our commit sends an email again, with the same Message-ID. An email for which the relay takes long is finished in
+ * the background. The emails are neither tracked nor counted in metrics.
+ */
+async function sendEmails(parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]): Promise<void> {
+  const { db, relay } = parts
+  const composed = emails.flatMap((email) => {
+    const outgoing = tryToCompose(parts, kind, email)
+    return outgoing ? [{ email, outgoing }] : []
+  })
+  if (!relay) {
+    const inbox = composed.map(({ email, outgoing }) => ({
+      organizationId: email.organizationId,
+      messageId: email.id,
+      ...outgoing,
+      ownersOnly: kind === 'account',
+    }))
+    await db.begin(async (tx) => {
+      await insertIntoInbox(tx, inbox)
+      await deleteEmails(tx, kind, emails)
+    })
+    return
+  }
+  const toRetry = new Set<string>()
+  await Promise.all(
+    composed.map(async ({ email, outgoing }) => {
+      const sending = send(parts, relay, kind, email, outgoing)
+      const isDone = await within(sendWithinMs, sending)
+      if (!isDone) toRetry.add(email.id)
+      if (isDone !== undefined) return
+      void sending
+        .then((isDoneLate) => (isDoneLate ? deleteEmails(db.statement, kind, [email]) : undefined))
+        .catch((error: unknown) => parts.log.warn({ err: error, email: email.id }, 'An email may be sent twice'))
+      await postponeEmail(db.statement, kind, email, slowReplySeconds)
+    }),
+  )
+  await deleteEmails(
+    db.statement,
+    kind,
+    emails.filter(({ id }) => !toRetry.has(id)),
+  )
+}
+
+/** Returns false if the email has to be tried again. */
+async function send(
+  { dkim, log, senders, settings }: SystemEmailParts,
+  relay: Transport,
+  kind: EmailKind,
+  email: SystemEmail,
+  { raw, sender, recipient }: OutgoingMail,
+): Promise<boolean> {
+  const outcome = await relay.send({
+    envelope: { from: sender, to: recipient },
+    raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
+  })
+  switch (outcome.kind) {
+    case 'accepted':
+      return true
+    case 'refused':
+      log.warn({ email: email.id, kind, reply: outcome.reply }, 'An email to a user was refused')
+      return true
+    case 'deferred':
+    case 'interrupted':
+    case 'unreachable':
+      return false
+  }
+}
+
+/** Returns undefined if the address cannot be used in an email. It must not prevent the emails to others. */
+function tryToCompose(
+  { log, settings }: SystemEmailParts,
+  kind: EmailKind,
+  email: SystemEmail,
+): OutgoingMail | undefined {
+  try {
+    return composeEmail(kind, email, settings)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    log.warn({ email: email.id, kind, problem: error.message }, 'An email to a user cannot be composed')
+    return undefined
+  }
+}
+
+/** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
+function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: MailSettings): OutgoingMail {
+  const { subject } = email.content
+  const { raw, recipient } = compose({
+    id: email.id,
+    domain: mailFrom.email.slice(mailFrom.email.lastIndexOf('@') + 1),
+    from: mailFrom,
+    to: { email: email.email },
+    subject,
+    ...renderEmail(email.content),
+    date: email.createdAt,
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      'X-Waxwing-Mail': kind,
+    },
+  })
+  return { raw, sender: mailFrom.email, recipient, subject }
+}
