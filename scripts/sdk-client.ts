@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
-import { isFile, type ResponseEntry } from '../src/reference/types.ts'
+import { isFile, type ResponseEntry } from '../src/documentation/types.ts'
 
 type Parameter = { in: string; name: string; required?: boolean }
 type Operation = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { exceptionalRoutes } from '../src/reference/operation-ids.ts'
+import { exceptionalRoutes } from '../src/documentation/operation-ids.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 /** Sent to every operation; `call` checks the responses against the document. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { type ApiDocument, type Example, isFile } from '../src/reference/types.ts'
+import { type ApiDocument, type Example, isFile } from '../src/documentation/types.ts'
 import { recordAccounts } from './reference/accounts.ts'
 import { recordAudience } from './reference/audience.ts'
 import { recordBroadcasts } from './reference/broadcasts.ts'
@@ -89,9 +89,9 @@ test('the examples of the reference are responses of the service', async () => {
         .map(({ operationId }) => [operationId, stable.of(recorder.examples.get(operationId)) as Example[]]),
     )
     const text = `${note}import type { Examples } from '../types.ts'\n\nexport const examples: Examples = ${JSON.stringify(examples, null, 2)}\n`
-    await expect(text).toMatchFileSnapshot(`../src/reference/examples/${fileOf(tag)}.ts`)
+    await expect(text).toMatchFileSnapshot(`../src/documentation/examples/${fileOf(tag)}.ts`)
   }
-  await expect(indexOf(tags)).toMatchFileSnapshot('../src/reference/examples/all.ts')
+  await expect(indexOf(tags)).toMatchFileSnapshot('../src/documentation/examples/all.ts')
 })
 
 test('every operation has a summary, a description, examples and code samples', async () => {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import type { ApiDocument } from '../src/reference/types.ts'
+import type { ApiDocument } from '../src/documentation/types.ts'
 import {
   broadcastEventNames,
   contactChangeNames,

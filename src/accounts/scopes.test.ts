@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
-import type { ApiDocument } from '../reference/types.ts'
+import type { ApiDocument } from '../documentation/types.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 async function keyWith(app: TestApp, keyScopes?: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import { readConfig } from '../config/config.ts'
 import { openDb } from '../db/db.ts'
-import { documentOf } from '../http/docs.ts'
+import { documentOf } from '../documentation/reference.routes.ts'
 import { openLog } from '../runtime/log.ts'
 
 /** Prints the OpenAPI document. Needs no database, since no query runs before the first request. */

@@ -1,12 +1,12 @@
 import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { version } from '../config/package-root.ts'
-import { operationIdOf } from '../reference/operation-ids.ts'
-import type { ApiDocument } from '../reference/types.ts'
+import { operationIdOf } from './operation-ids.ts'
+import type { ApiDocument } from './types.ts'
 import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
-import { errorsOnly } from './envelope.ts'
-import { openReference, type Reference, sendReferenceFile } from './reference.ts'
-import type { Server } from './server.ts'
+import { errorsOnly } from '../http/envelope.ts'
+import { openReference, type Reference, sendReferenceFile } from './reference-page.ts'
+import type { Server } from '../http/server.ts'
 
 const json = 'application/json; charset=utf-8'
 /** It changes with the version of the service only. */
@@ -23,7 +23,7 @@ export type DocsOptions = {
  * never serve it.
  */
 export async function documentOf(server: Server): Promise<ApiDocument> {
-  const { completeDocument } = await import('../reference/document.ts')
+  const { completeDocument } = await import('./document.ts')
   return completeDocument(server.swagger() as unknown as ApiDocument)
 }
 

@@ -1,6 +1,6 @@
 import type { Catalog, Guide } from './catalog.ts'
 import { escapeHtml } from './escape-html.ts'
-import type { Heading, RenderedGuide } from './render.ts'
+import type { Heading, RenderedGuide } from './render-guide.ts'
 
 /** The versioned names of the files that pages reference. */
 export type PageAssets = { style: string; script: string }
@@ -31,7 +31,7 @@ export function guidePage(
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="./"><img src="logo.svg" alt="" width="28" height="28">Waxwing <span>Guides</span></a>
+<a class="brand" href="../guides/"><img src="logo.svg" alt="" width="28" height="28">Waxwing <span>Guides</span></a>
 <form class="search" role="search" hidden>
 <label class="hidden" for="search">Search the guides</label>
 <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-controls="results" aria-describedby="search-status">

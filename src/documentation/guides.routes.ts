@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { type DocumentFile, documentFile, sendDocumentFile } from '../http/document-file.ts'
+import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
 import type { Server } from '../http/server.ts'
 import { type Catalog, guidesFolder, readCatalog } from './catalog.ts'
 import { llmsFullText, llmsText } from './llms.ts'
-import { guidePage } from './page.ts'
-import type { RenderedGuide } from './render.ts'
+import { guidePage } from './guide-page.ts'
+import type { RenderedGuide } from './render-guide.ts'
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -43,7 +43,7 @@ export async function registerGuides(server: Server, { baseUrl, onRequest }: Gui
 async function renderFiles(catalog: Catalog | undefined, baseUrl: string): Promise<Map<string, DocumentFile>> {
   const files = new Map<string, DocumentFile>()
   if (!catalog) return files
-  const { renderGuide } = await import('./render.ts')
+  const { renderGuide } = await import('./render-guide.ts')
   const add = async (path: string, type: string, text: string) => {
     const file = await documentFile(type, text)
     files.set(path, file)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createServer } from '../http/server.ts'
 import { readCatalog } from './catalog.ts'
 import { registerGuides } from './guides.routes.ts'
-import { renderGuide } from './render.ts'
+import { renderGuide } from './render-guide.ts'
 
 async function startGuides(baseUrl = 'http://localhost:3000') {
   const server = createServer({ log: pino({ level: 'silent' }), baseUrl, trustProxy: false })

@@ -80,7 +80,7 @@ const pageOf = (style: string, ...scripts: [path: string, version: string][]) =>
   </head>
   <body>
     <header class="top">
-      <a class="brand" href="./"><img src="guides/logo.svg" alt="" width="28" height="28">Waxwing <span>API reference</span></a>
+      <a class="brand" href="../http/"><img src="guides/logo.svg" alt="" width="28" height="28">Waxwing <span>API reference</span></a>
       <nav aria-label="Waxwing"><a href="guides/">Guides</a><a href="../">Open the app</a></nav>
     </header>
     <div id="app"></div>
