@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { exceptionalRoutes } from '../src/documentation/operation-ids.ts'
+import { documentOf } from '../src/documentation/reference.routes.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 /** Sent to every operation; `call` checks the responses against the document. */
@@ -165,9 +166,9 @@ test('query parameters can be sent at their full length', async () => {
   ])
 })
 
-test('the committed document is the one the service serves', async () => {
+test('the committed document is that of the routes, without examples', async () => {
   await using app = await startTestApp({ BASE_URL: 'http://localhost:3000' })
-  const served = (await app.call('GET', '/openapi.json')).body
+  const current = JSON.parse(JSON.stringify(await documentOf(app.app.server)))
   const committed = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
-  expect(committed, 'Run `npm run openapi` and commit docs/openapi.json').toEqual(served)
+  expect(committed, 'Run `npm run openapi` and commit docs/openapi.json').toEqual(current)
 })

@@ -1,50 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../config/package-root.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
-import { codeSamples } from './code-samples.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
 import { nameComponents, removeUnusedResponses } from './components.ts'
 import { describeOperation } from './descriptions.ts'
-import { examples } from './examples/all.ts'
-import { introduction } from './introduction.ts'
 import { notes } from './notes/all.ts'
 import { tagGroups, tags } from './tags.ts'
-import {
-  type ApiDocument,
-  type Example,
-  type Operation,
-  type OperationNotes,
-  type ResponseEntry,
-  typedValue,
-} from './types.ts'
+import type { ApiDocument, Operation, OperationNotes } from './types.ts'
 import { webhookEvents } from './webhook-events.ts'
 
-/**
- * Completes the document that was generated from the schemas of the routes: introduction, descriptions, errors, examples
- * and code samples. Runs on the first request for the document, not at start.
- */
+const introduction = join(packageRoot, 'docs', 'reference', 'introduction.md')
+
+/** Completes the document that was generated from the schemas of the routes: introduction, descriptions and errors. */
 export function completeDocument(generated: ApiDocument): ApiDocument {
   const document = structuredClone(generated)
-  const baseUrl = document.servers[0]!.url
-  document.info.description = introduction
+  document.info.description = readFileSync(introduction, 'utf8').trim()
   document.tags = tags
   document['x-tagGroups'] = tagGroups
-  document.webhooks = webhookEvents(examples)
+  document.webhooks = webhookEvents()
   document.components.schemas.Problem = problemSchema
   document.components.responses = { ...errorComponents }
   nameComponents(document)
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods))
-      completeOperation({ method: method.toUpperCase(), path }, operation, baseUrl)
+      completeOperation({ method: method.toUpperCase(), path }, operation)
   removeUnusedResponses(document)
   return document
 }
 
-function completeOperation(
-  { method, path }: { method: string; path: string },
-  operation: Operation,
-  baseUrl: string,
-): void {
+function completeOperation({ method, path }: { method: string; path: string }, operation: Operation): void {
   const own = notes[operation.operationId] ?? {}
-  const recorded = examples[operation.operationId] ?? []
   const { '4XX': _clientErrors, '5XX': _serverErrors, ...successes } = operation.responses
   describeOperation(path, operation)
   operation.description = descriptionOf(operation, own)
@@ -54,15 +40,6 @@ function completeOperation(
   }
   if (own.errors?.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
   if (hasTag(operation)) operation.responses[200]!.headers = { ETag: tagHeader }
-  for (const [status, response] of Object.entries(operation.responses))
-    addResponseExamples(
-      response,
-      recorded.filter((example) => String(example.response.status) === status),
-    )
-  const [first] = recorded
-  if (!first) return
-  addRequestExamples(operation, recorded)
-  operation['x-codeSamples'] = codeSamples(method, operation, first, baseUrl)
 }
 
 const ifMatch = {
@@ -105,36 +82,3 @@ function permissionOf(operation: Operation): string {
   if (accepts('apiKey') && accepts('session')) return `**Permission**: any member, or ${byKey}.`
   return accepts('apiKey') ? `**Permission**: ${byKey}.` : '**Permission**: any member of the organization.'
 }
-
-function addResponseExamples(response: ResponseEntry, recorded: readonly Example[]): void {
-  const [media] = Object.values(response.content ?? {})
-  const [first] = recorded
-  if (!media || !first) return
-  if (recorded.length === 1) media.example = first.response.body
-  else media.examples = titled(recorded, ({ response: { body } }) => body)
-}
-
-function addRequestExamples(operation: Operation, recorded: readonly Example[]): void {
-  const [first] = recorded
-  const [media] = Object.values(operation.requestBody?.content ?? {})
-  const accepted = recorded.filter(({ response: { status } }) => status < 300)
-  if (media && first) {
-    if (accepted.length <= 1) media.example = first.request.text ?? first.request.body
-    else media.examples = titled(accepted, ({ request }) => request.text ?? request.body)
-  }
-  for (const parameter of operation.parameters ?? []) {
-    const value =
-      first?.request.params?.[parameter.name] ??
-      first?.request.query?.[parameter.name] ??
-      first?.request.headers?.[parameter.name]
-    if (value !== undefined) parameter.example = typedValue(parameter, value)
-  }
-}
-
-const titled = (recorded: readonly Example[], pick: (example: Example) => unknown) =>
-  Object.fromEntries(
-    recorded.map((example) => [
-      example.title.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
-      { summary: example.title, value: pick(example) },
-    ]),
-  )

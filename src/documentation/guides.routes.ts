@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
 import type { Server } from '../http/server.ts'
 import { type Catalog, guidesFolder, readCatalog } from './catalog.ts'
-import { llmsFullText, llmsText } from './llms.ts'
+import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
 import { guidePage } from './guide-page.ts'
+import { llmsFullText, llmsText } from './llms.ts'
 import type { RenderedGuide } from './render-guide.ts'
 
 const policy =

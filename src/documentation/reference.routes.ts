@@ -1,12 +1,12 @@
 import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { version } from '../config/package-root.ts'
-import { operationIdOf } from './operation-ids.ts'
-import type { ApiDocument } from './types.ts'
-import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
 import { errorsOnly } from '../http/envelope.ts'
-import { openReference, type Reference, sendReferenceFile } from './reference-page.ts'
 import type { Server } from '../http/server.ts'
+import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
+import { operationIdOf } from './operation-ids.ts'
+import { openReference, type Reference, sendReferenceFile } from './reference-page.ts'
+import type { ApiDocument } from './types.ts'
 
 const json = 'application/json; charset=utf-8'
 /** It changes with the version of the service only. */
@@ -18,13 +18,17 @@ export type DocsOptions = {
   onRequest: onRequestHookHandler
 }
 
-/**
- * Returns the complete OpenAPI document. Loads descriptions and examples when it is first called, because most processes
- * never serve it.
- */
+/** Returns the OpenAPI document without examples. Loads descriptions when it is first called, because most processes never serve it. */
 export async function documentOf(server: Server): Promise<ApiDocument> {
   const { completeDocument } = await import('./document.ts')
   return completeDocument(server.swagger() as unknown as ApiDocument)
+}
+
+async function servedDocument(server: Server): Promise<ApiDocument> {
+  const { addExamples, readExamples } = await import('./examples.ts')
+  const document = await documentOf(server)
+  addExamples(document, readExamples())
+  return document
 }
 
 /**
@@ -77,12 +81,15 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
       onRequest,
       schema: {
         tags: ['Documentation'],
+        operationId: 'getOpenApiDocument',
         summary: 'Get the OpenAPI document',
+        description:
+          'The OpenAPI 3.1 document from which this reference is built, for code generators and API clients.',
         response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
       },
     },
     async (request, reply) => {
-      document ??= documentOf(server).then((each) => documentFile(json, JSON.stringify(each)))
+      document ??= servedDocument(server).then((each) => documentFile(json, JSON.stringify(each)))
       return sendDocumentFile(request, reply, await document, { 'cache-control': documentCache })
     },
   )

@@ -70,13 +70,18 @@ export function isFile({ responses }: Pick<Operation, 'responses'>): boolean {
   return content !== undefined && !('application/json' in content)
 }
 
+/** A request that the service sends. */
+export type Webhook = {
+  post: Schema & { requestBody: { required: boolean; content: { 'application/json': Media } } }
+}
+
 export type ApiDocument = {
   openapi: string
   info: { title: string; version: string; description?: string }
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
-  webhooks?: Record<string, { post: Schema }>
+  webhooks?: Record<string, Webhook>
   components: { schemas: Record<string, Schema>; securitySchemes: Schema; responses?: Record<string, ResponseEntry> }
   'x-tagGroups'?: { name: string; tags: string[] }[]
 }

@@ -1,5 +1,5 @@
 import { eventTypes, type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
-import type { Examples, Schema } from './types.ts'
+import type { Schema, Webhook } from './types.ts'
 
 const text = (description: string) => ({ type: 'string', description })
 const nullable = (description: string, type = 'string') => ({ type: [type, 'null'], description })
@@ -159,12 +159,8 @@ const answers = {
   default: { description: 'Anything else: the event is sent again by the retry schedule of the webhook.' },
 }
 
-/** Returns the `webhooks` of the document; examples are those of `GET /event-types`. */
-export function webhookEvents(recorded: Examples): Record<string, { post: Schema }> {
-  const body = recorded.listEventTypes?.[0]?.response.body as
-    | { data: { event_name: string; example: unknown }[] }
-    | undefined
-  const list = body?.data ?? []
+/** Returns the `webhooks` of the document. */
+export function webhookEvents(): Record<string, Webhook> {
   return Object.fromEntries(
     webhookEventNames.map((eventName) => [
       eventName,
@@ -176,15 +172,7 @@ export function webhookEvents(recorded: Examples): Record<string, { post: Schema
           summary: eventName,
           description: eventTypes[eventName].description,
           parameters: headers(eventName),
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: payloadOf(eventName),
-                example: list.find((each) => each.event_name === eventName)?.example,
-              },
-            },
-          },
+          requestBody: { required: true, content: { 'application/json': { schema: payloadOf(eventName) } } },
           responses: answers,
         },
       },
