@@ -35,7 +35,16 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
   return async (api) => {
     api.get(
       '/api-keys',
-      { schema: { tags, summary: 'List API keys', response: answers(Type.Array(ApiKeyOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listApiKeys',
+          summary: 'List API keys',
+          description:
+            'Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.',
+          response: answers(Type.Array(ApiKeyOut)),
+        },
+      },
       async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectApiKeys(tx, organizationId))).map(apiKeyOut))
@@ -47,8 +56,14 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
       {
         schema: {
           tags,
+          operationId: 'createApiKey',
           summary: 'Create an API key',
-          description: 'The `api_key` is only returned in this response.',
+          description:
+            'The `api_key` is only returned in this response. Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.',
+          errors: {
+            conflict: 'The organization already has 100 keys.',
+            forbidden: 'The caller may not start broadcasts, and `scopes` contains `broadcasts:send`.',
+          },
           body: Type.Object({
             name: Type.String({ minLength: 1, maxLength: 200 }),
             scopes: Type.Optional(
@@ -76,7 +91,10 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
       {
         schema: {
           tags,
+          operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
+          description:
+            'The key stops working immediately in this process and within two seconds in all others. This cannot be undone.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Nothing),
         },
@@ -108,7 +126,14 @@ export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
     api.get(
       '/token/check',
       {
-        schema: { tags: ['Public API'], summary: 'Check an API key', response: { ...answers(Nothing), 200: TokenOut } },
+        schema: {
+          tags: ['Public API'],
+          operationId: 'checkToken',
+          summary: 'Check an API key',
+          description:
+            'Use it to verify a configured key, for example when a program starts. Any valid key can call it. `organization_id` is returned at both places.',
+          response: { ...answers(Nothing), 200: TokenOut },
+        },
       },
       async (request) => {
         const key = keyOf(request)

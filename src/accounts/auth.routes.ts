@@ -29,7 +29,10 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getRegistrationStatus',
           summary: 'Get the registration status',
+          description:
+            'Registration is open while the installation has no user, or always if the operator sets `SIGNUP=open`. Sign-in pages use this to decide which form to show.',
           response: answers(
             Type.Object({
               registration_open: Type.Boolean(),
@@ -56,7 +59,14 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'register',
           summary: 'Create an organization and its owner',
+          description:
+            'Returns a session of the new owner. Passwords have 10 to 256 characters and must not be easy to guess. The first organization of an installation is the one that operates it.',
+          errors: {
+            forbidden: 'Registration is closed. Ask an owner for an invitation.',
+            conflict: 'An account with this email address already exists.',
+          },
           body: Type.Object({
             organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
             email: Credential,
@@ -77,7 +87,11 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'login',
           summary: 'Sign in',
+          description:
+            'Returns a session token that is valid for twelve hours. Send it as `Authorization: Bearer <token>`. After 10 failed attempts on an account from one address within 15 minutes, further attempts are rejected with 429.',
+          errors: { unauthorized: 'The email address or the password is incorrect. The two cases look the same.' },
           body: Type.Object({ email: Credential, password: Credential }),
           response: answers(SessionOut),
         },

@@ -36,8 +36,9 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'listInvitations',
           summary: 'List pending invitations',
-          description: 'Owners only.',
+          description: 'Owners only. Accepted and expired invitations are not included.',
           response: answers(Type.Array(InvitationOut)),
         },
       },
@@ -53,9 +54,14 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'createInvitation',
           summary: 'Create an invitation',
           description:
-            'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response.',
+            'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
+          errors: {
+            conflict: 'A member with this address already exists, or 100 invitations are pending.',
+            rate_limited: 'The organization sent 30 invitations by email within an hour.',
+          },
           body: Type.Object({
             email: Type.Optional(
               Nullable(
@@ -90,9 +96,15 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'resendInvitation',
           summary: 'Send an invitation again',
           description:
             'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.',
+          errors: {
+            not_found: 'The invitation was used, withdrawn or has expired.',
+            conflict: 'The invitation has no address, or was sent 5 times.',
+            rate_limited: 'The invitation was sent less than a minute ago.',
+          },
           params: Type.Object({ id: Type.String() }),
           response: answers(InvitationOut),
         },
@@ -109,8 +121,9 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'deleteInvitation',
           summary: 'Withdraw an invitation',
-          description: 'Owners only.',
+          description: 'Owners only. The link of a withdrawn invitation stops working immediately.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Nothing),
         },
@@ -135,7 +148,10 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
       {
         schema: {
           tags,
+          operationId: 'getInvitation',
           summary: 'Get an invitation',
+          description: 'Shows who invited to what before it is accepted. The token in the link is the credential.',
+          errors: { not_found: 'The invitation was used, withdrawn or has expired.' },
           params: Type.Object({ token: Type.String() }),
           response: answers(
             Type.Object({
@@ -158,9 +174,16 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
       {
         schema: {
           tags,
+          operationId: 'acceptInvitation',
           summary: 'Accept an invitation',
           description:
-            'Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once.',
+            'Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once. Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.',
+          errors: {
+            not_found: 'The invitation was used, withdrawn or has expired.',
+            unauthorized: 'With `existing_account`: the email address or the password is incorrect.',
+            conflict:
+              'An account with this address already exists, it is the only owner of its organization, or the organization has 500 members.',
+          },
           body: Type.Object({
             token: Type.String({ maxLength: linkTokenMax }),
             email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),

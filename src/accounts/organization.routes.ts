@@ -36,7 +36,15 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
   return async (api) => {
     api.get(
       '',
-      { schema: { tags, summary: 'Get the organization', response: answers(DetailsOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getOrganization',
+          summary: 'Get the organization',
+          description: 'Returns the name, the time zone and the privacy settings of the organization.',
+          response: answers(DetailsOut),
+        },
+      },
       async (request, reply) => {
         const { organization } = memberOf(request)
         reply.header('etag', tagOf(organization))
@@ -50,8 +58,13 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'updateOrganization',
           summary: 'Update the organization',
-          description: 'Owners only.',
+          description:
+            'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
+          errors: {
+            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+          },
           body: Type.Object({
             name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
             timezone: Type.Optional(

@@ -81,8 +81,19 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
   })
 
   return async (api) => {
-    api.get('/me', { schema: { tags, summary: 'Get the signed-in user', response: answers(MeOut) } }, async (request) =>
-      ok(await meOut(memberOf(request))),
+    api.get(
+      '/me',
+      {
+        schema: {
+          tags,
+          operationId: 'getMe',
+          summary: 'Get the signed-in user',
+          description:
+            'Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and an email address that is not confirmed yet.',
+          response: answers(MeOut),
+        },
+      },
+      async (request) => ok(await meOut(memberOf(request))),
     )
 
     api.patch(
@@ -90,8 +101,10 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'updateMe',
           summary: 'Update your profile',
-          description: 'Fields that are omitted keep their value.',
+          description:
+            'Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.',
           body: Type.Object({
             name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
             alerts: Type.Optional(
@@ -128,9 +141,14 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'changeEmail',
           summary: 'Change the email address',
           description:
-            'Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour.',
+            'Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour. A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.',
+          errors: {
+            validation_failed: 'The current password is incorrect, or the address is not valid.',
+            rate_limited: 'There were more than 5 requests in an hour.',
+          },
           body: Type.Object({ email: Credential, current_password: Credential }),
           response: answers(PendingEmailOut),
         },
@@ -147,8 +165,10 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'cancelEmailChange',
           summary: 'Cancel the change of the email address',
-          description: 'The link that was sent to the new address becomes invalid.',
+          description:
+            'The link that was sent to the new address becomes invalid. Has no effect if no change is pending.',
           response: answers(Nothing),
         },
       },
@@ -163,8 +183,13 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'changePassword',
           summary: 'Change the password',
-          description: 'Ends all sessions of this account and returns a new one.',
+          description:
+            'Ends all sessions of this account and returns a new one. The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.',
+          errors: {
+            validation_failed: 'The current password is incorrect, or the new one is too short or easy to guess.',
+          },
           body: Type.Object({ current_password: Credential, new_password: NewPassword }),
           response: answers(SessionOut),
         },
@@ -182,8 +207,10 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'listSessions',
           summary: 'List your sessions',
-          description: 'The last used first. The time of the last use is accurate to 5 minutes.',
+          description:
+            'The last used first. The time of the last use is accurate to 5 minutes. A user has at most 50 sessions; a further sign-in ends the oldest one.',
           response: answers(Type.Array(SignedInOut)),
         },
       },
@@ -199,8 +226,10 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'endSession',
           summary: 'End a session',
-          description: 'Signs out one device.',
+          description: 'Signs out one device. Requests with the token of the session are rejected from now on.',
+          errors: { not_found: 'You have no such session, or it has expired.' },
           params: Type.Object({ id: Type.String() }),
           response: answers(Nothing),
         },
@@ -215,7 +244,14 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     api.post(
       '/me/sign-out',
       {
-        schema: { tags, summary: 'Sign out', description: 'Ends the current session.', response: answers(Nothing) },
+        schema: {
+          tags,
+          operationId: 'signOut',
+          summary: 'Sign out',
+          description:
+            'Ends the current session. The token of this request is rejected from now on. Other sessions of the account stay valid.',
+          response: answers(Nothing),
+        },
       },
       async (request) => {
         const member = memberOf(request)
@@ -229,8 +265,10 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'signOutEverywhere',
           summary: 'Sign out everywhere',
-          description: 'Ends all sessions of this account, including the current one.',
+          description:
+            'Ends all sessions of this account, including the current one. Use it after a device was lost. Sign in again to get a new session.',
           response: answers(Nothing),
         },
       },

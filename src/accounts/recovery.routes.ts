@@ -29,9 +29,11 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
       {
         schema: {
           tags,
+          operationId: 'requestPasswordReset',
           summary: 'Request a password reset',
           description:
-            'Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.',
+            'Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes. The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.',
+          errors: { rate_limited: 'Too many requests for this email address or from this client address.' },
           body: Type.Object({ email: Credential }),
           response: answers(Nothing),
         },
@@ -47,8 +49,10 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
       {
         schema: {
           tags,
+          operationId: 'checkPasswordReset',
           summary: 'Check a password reset link',
           description: 'Returns 404 if the link was used, has expired, or never existed. Does not use up the link.',
+          errors: { not_found: 'The link was used or has expired.' },
           body: LinkBody,
           response: answers(Type.Object({ email: Type.String(), expires_at: Timestamp })),
         },
@@ -64,9 +68,14 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
       {
         schema: {
           tags,
+          operationId: 'resetPassword',
           summary: 'Set a new password with a reset link',
           description:
-            'The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session.',
+            'The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session. The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the change.',
+          errors: {
+            not_found: 'The link was used or has expired.',
+            validation_failed: 'The new password is too short or easy to guess. The link stays valid.',
+          },
           body: Type.Object({ ...LinkBody.properties, password: NewPassword }),
           response: answers(SessionOut),
         },
@@ -82,9 +91,11 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
       {
         schema: {
           tags,
+          operationId: 'checkEmailChange',
           summary: 'Check a link to confirm an email address',
           description:
             'Returns 404 if the link was used or replaced, has expired, or never existed. Does not use up the link.',
+          errors: { not_found: 'The link was used or replaced, or has expired.' },
           body: LinkBody,
           response: answers(Type.Object({ old_email: Type.String(), new_email: Type.String(), expires_at: Timestamp })),
         },
@@ -100,9 +111,14 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
       {
         schema: {
           tags,
+          operationId: 'confirmEmailChange',
           summary: 'Confirm a new email address',
           description:
-            'The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid.',
+            'The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid. Sessions stay valid. Sign in with the new address from now on.',
+          errors: {
+            not_found: 'The link was used or replaced, or has expired.',
+            conflict: 'Another account uses the address now.',
+          },
           body: LinkBody,
           response: answers(Type.Object({ email: Type.String() })),
         },

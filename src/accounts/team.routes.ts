@@ -27,7 +27,15 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
   return async (api) => {
     api.get(
       '/members',
-      { schema: { tags, summary: 'List members', response: answers(Type.Array(MemberOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listMembers',
+          summary: 'List members',
+          description: 'An organization has at most 500 members.',
+          response: answers(Type.Array(MemberOut)),
+        },
+      },
       async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectTeam(tx, organizationId))).map(memberOut))
@@ -40,8 +48,11 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'updateMember',
           summary: 'Change the role or the permissions of a member',
-          description: 'Owners only.',
+          description:
+            'Owners only. Owners can change everything in the organization; members everything except the team and the organization itself.',
+          errors: { conflict: 'The member is the last owner.' },
           params: IdParams,
           body: Type.Object({ role: Type.Optional(RoleOut), can_start_broadcasts: Type.Optional(Type.Boolean()) }),
           response: answers(MemberOut),
@@ -63,9 +74,11 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
+          operationId: 'removeMember',
           summary: 'Remove a member',
           description:
             'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise, but the keys can no longer start broadcasts.',
+          errors: { conflict: 'The member is the last owner.' },
           params: IdParams,
           querystring: Type.Object({
             revoke_api_keys: Type.Optional(

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -32,6 +32,11 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Broadcasts']
 
 const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })
+
+const notSent =
+  'The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement.'
+const changed =
+  'The number of recipients has changed since the check, or the broadcast has been started by another request.'
 
 const CheckOut = Type.Object({
   recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
@@ -87,8 +92,11 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'checkBroadcast',
           summary: 'Check a broadcast',
-          description: 'Counts the recipients and finds missing variables, without sending anything.',
+          description:
+            'Counts the recipients and finds missing variables, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
+          errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
           params: IdParams,
           response: answers(CheckOut),
         },
@@ -105,8 +113,10 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'testBroadcast',
           summary: 'Send a test of a broadcast',
-          description: 'Sends the email to one address, with the context of the broadcast.',
+          description:
+            'Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the subscription of the address.',
           params: IdParams,
           body: Type.Object({ to: Type.String(), variant: Type.Optional(VariantName) }),
           response: answers(TestEmailOut),
@@ -132,8 +142,14 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         onRequest: requireBroadcaster,
         schema: {
           tags,
+          operationId: 'chooseBroadcastVariant',
           summary: 'Choose a variant of a broadcast',
-          description: `Sends this variant to the recipients outside the sample. ${permission}`,
+          description:
+            'Sends this variant to the recipients outside the sample. Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.',
+          errors: {
+            conflict: 'The broadcast has no variants or no sample, is not being sent, or a variant has been chosen.',
+            validation_failed: 'The broadcast has no such variant.',
+          },
           params: IdParams,
           body: Type.Object({ variant: VariantName }),
           response: answers(BroadcastOut),
@@ -147,15 +163,14 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
 
     const confirmed = (
       path: string,
-      summary: string,
-      description: string,
+      documentation: Documentation,
       act: (parts: StartParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
     ) =>
       api.post(
         `/broadcasts/:id/${path}`,
         {
           onRequest: requireBroadcaster,
-          schema: { tags, summary, description, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
+          schema: { tags, ...documentation, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
         },
         async (request, reply) => {
           const broadcast = await act(parts, keyOf(request), confirmationOf(request))
@@ -164,21 +179,33 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       )
     confirmed(
       'start',
-      'Start a broadcast',
-      `Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. ${permission}`,
+      {
+        operationId: 'startBroadcast',
+        summary: 'Start a broadcast',
+        description:
+          'Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.',
+        errors: { conflict: changed, validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
+      },
       startBroadcast,
     )
     confirmed(
       'schedule',
-      'Schedule a broadcast',
-      `Starts the broadcast at its planned time, with the recipients of that time. ${permission}`,
+      {
+        operationId: 'scheduleBroadcast',
+        summary: 'Schedule a broadcast',
+        description:
+          'Starts the broadcast at its planned time. The recipients are those of that time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.',
+        errors: {
+          conflict: changed,
+          validation_failed: 'The planned time is missing, in the past or more than 365 days ahead.',
+        },
+      },
       scheduleBroadcast,
     )
 
     const plain = (
       path: string,
-      summary: string,
-      description: string,
+      documentation: Documentation,
       act: (parts: StartParts, key: Key) => Promise<Broadcast>,
       needsPermission = false,
     ) =>
@@ -186,22 +213,59 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         `/broadcasts/:id/${path}`,
         {
           ...(needsPermission && { onRequest: requireBroadcaster }),
-          schema: { tags, summary, description, params: IdParams, response: answers(BroadcastOut) },
+          schema: { tags, ...documentation, params: IdParams, response: answers(BroadcastOut) },
         },
         async (request) => ok(broadcastOut(await act(parts, keyOf(request)))),
       )
-    plain('pause', 'Pause a broadcast', 'No further email is sent until it is resumed.', pauseBroadcast)
-    plain('resume', 'Resume a broadcast', `Continues where it was paused. ${permission}`, resumeBroadcast, true)
-    plain('cancel', 'Cancel a broadcast', 'Recipients that were not sent an email yet get none.', cancelBroadcast)
+    plain(
+      'pause',
+      {
+        operationId: 'pauseBroadcast',
+        summary: 'Pause a broadcast',
+        description:
+          'No further email is sent until it is resumed. Emails that are being transferred at this moment still arrive.',
+        errors: { conflict: 'The broadcast is not being sent.' },
+      },
+      pauseBroadcast,
+    )
+    plain(
+      'resume',
+      {
+        operationId: 'resumeBroadcast',
+        summary: 'Resume a broadcast',
+        description: 'Continues where it was paused.',
+        errors: { conflict: 'The broadcast is not paused.' },
+      },
+      resumeBroadcast,
+      true,
+    )
+    plain(
+      'cancel',
+      {
+        operationId: 'cancelBroadcast',
+        summary: 'Cancel a broadcast',
+        description:
+          'Recipients that were not sent an email yet get none, and get the status `cancelled` within seconds. This cannot be undone.',
+        errors: { conflict: 'The broadcast has ended, or was never started.' },
+      },
+      cancelBroadcast,
+    )
     plain(
       'retry-failed',
-      'Retry the failed recipients of a broadcast',
-      `Sends a finished broadcast to the recipients with the status failed. ${permission}`,
+      {
+        operationId: 'retryBroadcastFailed',
+        summary: 'Retry the failed recipients of a broadcast',
+        description:
+          'Sends a finished broadcast to the recipients with the status `failed`. Recipients that bounced or are suppressed are not tried again.',
+        errors: { conflict: 'The broadcast has not finished, or no recipient failed.' },
+      },
       retryFailed,
       true,
     )
   }
 }
+
+type Documentation = Pick<FastifySchema, 'operationId' | 'summary' | 'description' | 'errors'>
 
 /** Returns the version to test, if the broadcast has variants: the named one, or the first. */
 async function testedVariant(
@@ -220,8 +284,6 @@ async function testedVariant(
   if (!versionFor) throw invalid({ path: 'flow_id', problem: 'does not exist' })
   return { version: versionFor(position) }
 }
-
-const permission = 'Members need the permission to start broadcasts.'
 
 type Key = { organizationId: OrganizationId; id: BroadcastId }
 

@@ -69,8 +69,9 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'listBroadcasts',
           summary: 'List broadcasts',
-          description: 'Newest first.',
+          description: 'Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.',
           querystring: Type.Object({
             ...pageQuery,
             query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
@@ -99,8 +100,15 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'createBroadcast',
           summary: 'Create a broadcast',
-          description: 'Creates a draft. Nothing is sent until it is started or scheduled.',
+          description:
+            'Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
+          errors: {
+            conflict: 'The organization has 1,000 drafts.',
+            validation_failed:
+              'A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`.',
+          },
           body: BroadcastIn,
           response: creates(BroadcastOut),
         },
@@ -117,9 +125,10 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'getBroadcast',
           summary: 'Get a broadcast',
           description:
-            'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds.',
+            'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds. Poll it about once a second to show the progress.',
           params: IdParams,
           response: answers(BroadcastWithResultsOut),
         },
@@ -141,8 +150,10 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'updateBroadcast',
           summary: 'Update a broadcast',
           description: 'Only drafts can be changed. `audience` and `schedule` are replaced as a whole.',
+          errors: { conflict: 'The broadcast is no longer a draft.' },
           params: IdParams,
           body: BroadcastChanges,
           response: answers(BroadcastOut),
@@ -160,8 +171,10 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'deleteBroadcast',
           summary: 'Delete a broadcast',
           description: 'Only broadcasts that were never started can be deleted.',
+          errors: { conflict: 'The broadcast was started, or is scheduled. Cancel it first.' },
           params: IdParams,
           response: answers(Nothing),
         },
@@ -177,8 +190,10 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'duplicateBroadcast',
           summary: 'Duplicate a broadcast',
-          description: 'Creates a draft with the same content and audience.',
+          description:
+            'Creates a draft with the same content and audience. The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.',
           params: IdParams,
           response: creates(BroadcastOut),
         },
@@ -200,8 +215,10 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
     {
       schema: {
         tags,
+        operationId: 'listBroadcastRecipients',
         summary: 'List the recipients of a broadcast',
-        description: 'The recipients that were frozen at the start, with what happened to each.',
+        description:
+          'The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
         params: IdParams,
         querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...recipientStatuses)) }),
         response: pages(RecipientOut),
@@ -236,8 +253,10 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
     {
       schema: {
         tags,
+        operationId: 'exportBroadcastRecipients',
         summary: 'Export the recipients of a broadcast',
-        description: 'A CSV file of the recipients with what happened to each.',
+        description:
+          'A CSV file of the recipients with what happened to each. Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
         params: IdParams,
         querystring: Type.Object({ status: Type.Optional(oneOf(...recipientStatuses)) }),
         response: { 200: csvFile, ...errorsOnly },
@@ -258,8 +277,9 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
     {
       schema: {
         tags,
+        operationId: 'listBroadcastLinks',
         summary: 'List the links of a broadcast',
-        description: `The ${linksMax} links that were clicked most often, without clicks by scanners.`,
+        description: `The ${linksMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.`,
         params: IdParams,
         response: answers(Type.Array(LinkOut)),
       },

@@ -58,7 +58,15 @@ export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsync
   return async (api) => {
     api.get(
       '/bulk-actions',
-      { schema: { tags, summary: 'List bulk actions', response: answers(Type.Array(BulkActionOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listBulkActions',
+          summary: 'List bulk actions',
+          description: 'The newest 20. Records are kept for 90 days.',
+          response: answers(Type.Array(BulkActionOut)),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectBulkActions(tx, organizationId, listed))).map(actionOut))
@@ -70,9 +78,15 @@ export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'createBulkAction',
           summary: 'Change many contacts',
           description:
-            'Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`.',
+            'Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`. The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.',
+          errors: {
+            conflict: 'Ten actions are in progress.',
+            not_found: 'The group or segment does not exist, or a contact id is malformed.',
+            validation_failed: 'Neither or both of `contact_ids` and `matching` are given, or the group is missing.',
+          },
           body: BulkActionIn,
           response: accepts(BulkActionOut),
         },
@@ -92,7 +106,16 @@ export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsync
 
     api.get(
       '/bulk-actions/:id',
-      { schema: { tags, summary: 'Get a bulk action', params: IdParams, response: answers(BulkActionOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getBulkAction',
+          summary: 'Get a bulk action',
+          description: 'Poll it about once a second until `finished_at` is set.',
+          params: IdParams,
+          response: answers(BulkActionOut),
+        },
+      },
       async (request) =>
         ok(actionOut(await getBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
     )
@@ -102,8 +125,10 @@ export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsync
       {
         schema: {
           tags,
+          operationId: 'cancelBulkAction',
           summary: 'Cancel a bulk action',
           description: 'Contacts that were already changed stay changed.',
+          errors: { conflict: 'The action has already finished.' },
           params: IdParams,
           response: answers(BulkActionOut),
         },

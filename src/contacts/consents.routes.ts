@@ -40,8 +40,10 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
       {
         schema: {
           tags: ['Contacts'],
+          operationId: 'listContactConsents',
           summary: 'List the consents of a contact',
-          description: 'Every subscription and unsubscription, with its time, source and address. Newest first.',
+          description:
+            'Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Array(ConsentOut)),
         },

@@ -88,7 +88,11 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     {
       schema: {
         tags,
+        operationId: 'listContacts',
         summary: 'List contacts',
+        description:
+          'Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.',
+        errors: { not_found: 'The segment does not exist.' },
         querystring: Type.Object({
           ...filterQuery,
           sort: Type.Optional(
@@ -115,8 +119,10 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     {
       schema: {
         tags,
+        operationId: 'countContacts',
         summary: 'Count contacts',
-        description: `Counts the contacts that match a filter. ${estimated}`,
+        description: `Takes the same filters as the list of contacts. ${estimated} Then \`approximate\` is true.`,
+        errors: { not_found: 'The segment does not exist.' },
         querystring: Type.Object({ ...filterQuery, ...exactQuery }),
         response: answers(Type.Object({ count: Type.Integer(), approximate: Type.Boolean() })),
       },
@@ -132,8 +138,9 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     {
       schema: {
         tags: ['Segments'],
+        operationId: 'countSegment',
         summary: 'Count the contacts of a segment',
-        description: `Counts its contacts now. ${estimated}`,
+        description: `Counts its contacts now. ${estimated} Then \`exact\` in the response is false.`,
         params: Type.Object({ id: Type.String() }),
         querystring: Type.Object(exactQuery),
         response: answers(Type.Object({ count: Type.Integer(), exact: Type.Boolean() })),
@@ -157,8 +164,11 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     {
       schema: {
         tags,
+        operationId: 'exportContacts',
         summary: 'Export contacts',
-        description: 'A CSV file of the contacts that match a filter, oldest first.',
+        description:
+          'A CSV file of the contacts that match a filter, oldest first. Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+        errors: { not_found: 'The segment does not exist.' },
         querystring: Type.Object(filterQuery),
         response: { 200: csvFile, ...errorsOnly },
       },
@@ -176,7 +186,14 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
     {
       schema: {
         tags,
+        operationId: 'createContact',
         summary: 'Create a contact',
+        description:
+          'The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.',
+        errors: {
+          conflict: 'A contact with this address already exists. Addresses are compared without regard to case.',
+          not_found: 'One of the groups does not exist. Nothing was created.',
+        },
         body: Type.Object({
           email: Type.String({ minLength: 1 }),
           ...fieldsIn,
@@ -210,7 +227,16 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
 function readOne(api: Api, { db }: Parts): void {
   api.get(
     '/contacts/:id',
-    { schema: { tags, summary: 'Get a contact', params: IdParams, response: answers(ContactOut) } },
+    {
+      schema: {
+        tags,
+        operationId: 'getContact',
+        summary: 'Get a contact',
+        description: '`status` combines the subscription of the contact with the suppressions of its address.',
+        params: IdParams,
+        response: answers(ContactOut),
+      },
+    },
     async (request, reply) => {
       const contact = await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
       reply.header('etag', tagOf(contact))
@@ -225,9 +251,14 @@ function edit(api: Api, { db }: Parts): void {
     {
       schema: {
         tags,
+        operationId: 'updateContact',
         summary: 'Update a contact',
         description:
           'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
+        errors: {
+          conflict: 'Another contact has this address.',
+          precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+        },
         params: IdParams,
         body: Type.Object({
           email: Type.Optional(Type.String({ minLength: 1 })),

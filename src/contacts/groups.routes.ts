@@ -27,7 +27,15 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
   return async (api) => {
     api.get(
       '/groups',
-      { schema: { tags, summary: 'List groups', response: answers(Type.Array(GroupOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listGroups',
+          summary: 'List groups',
+          description: 'All groups, in one response. An organization can have 1,000.',
+          response: answers(Type.Array(GroupOut)),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectGroups(tx, organizationId))).map(groupOut))
@@ -36,7 +44,17 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
 
     api.post(
       '/groups',
-      { schema: { tags, summary: 'Create a group', body: GroupIn, response: creates(GroupOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'createGroup',
+          summary: 'Create a group',
+          description: 'Names are unique within the organization.',
+          errors: { conflict: 'A group with this name exists, or the organization has 1,000 groups.' },
+          body: GroupIn,
+          response: creates(GroupOut),
+        },
+      },
       async (request, reply) => {
         const group = await createGroup(db, organizationIdOf(request), request.body.name)
         return reply.status(201).send(created(groupOut(group)))
@@ -45,14 +63,34 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
 
     api.get(
       '/groups/:id',
-      { schema: { tags, summary: 'Get a group', params: IdParams, response: answers(GroupOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getGroup',
+          summary: 'Get a group',
+          description: '`member_count` includes unsubscribed and suppressed contacts.',
+          params: IdParams,
+          response: answers(GroupOut),
+        },
+      },
       async (request) =>
         ok(groupOut(await getGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id)))),
     )
 
     api.patch(
       '/groups/:id',
-      { schema: { tags, summary: 'Rename a group', params: IdParams, body: GroupIn, response: answers(GroupOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'updateGroup',
+          summary: 'Rename a group',
+          description: 'Membership does not change.',
+          errors: { conflict: 'Another group has this name.' },
+          params: IdParams,
+          body: GroupIn,
+          response: answers(GroupOut),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok(
@@ -66,8 +104,10 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
+          operationId: 'deleteGroup',
           summary: 'Delete a group',
-          description: 'The contacts in the group are kept.',
+          description: 'The contacts in the group are kept. This cannot be undone.',
+          errors: { conflict: 'The filter of a segment names the group.' },
           params: IdParams,
           response: answers(Nothing),
         },
@@ -88,8 +128,11 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     {
       schema: {
         tags,
+        operationId: 'addContactsToGroup',
         summary: 'Add contacts to a group',
-        description: 'Adds all contacts or, if one of them does not exist, none.',
+        description:
+          'Adds all contacts or, if one of them does not exist, none. 1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.',
+        errors: { not_found: 'The group or one of the contacts does not exist. `error.fields` names the contacts.' },
         params: IdParams,
         body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
         response: answers(Type.Object({ added: Type.Integer() })),
@@ -108,7 +151,10 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     {
       schema: {
         tags,
+        operationId: 'removeContactFromGroup',
         summary: 'Remove a contact from a group',
+        description: 'The contact itself and its subscription do not change.',
+        errors: { not_found: 'The group does not exist, or the contact is not in it.' },
         params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
         response: answers(Nothing),
       },

@@ -1,3 +1,4 @@
+import type { OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import type { Operation, ResponseEntry } from './types.ts'
 
@@ -150,7 +151,7 @@ function commonStatuses(operation: Operation, checksQuery: boolean): number[] {
  */
 export function errorResponses(
   operation: Operation,
-  errors: Partial<Record<RefusalType, string>>,
+  errors: OperationErrors,
   checksQuery: boolean,
 ): Record<string, ResponseEntry> {
   const own = Object.entries(errors) as [RefusalType, string][]

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../config/package-root.ts'
+import { type OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
 import { nameComponents, removeUnusedResponses } from './components.ts'
 import { describeOperation } from './descriptions.ts'
-import { notes } from './notes/all.ts'
 import { tagGroups, tags } from './tags.ts'
-import type { ApiDocument, Operation, OperationNotes } from './types.ts'
+import { type ApiDocument, type Operation, operationsOf } from './types.ts'
 import { webhookEvents } from './webhook-events.ts'
 
 const introduction = join(packageRoot, 'docs', 'reference', 'introduction.md')
@@ -22,24 +22,32 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   document.components.schemas.Problem = problemSchema
   document.components.responses = { ...errorComponents }
   nameComponents(document)
-  for (const [path, methods] of Object.entries(document.paths))
-    for (const [method, operation] of Object.entries(methods))
-      completeOperation({ method: method.toUpperCase(), path }, operation)
+  const editable = new Set(
+    operationsOf(document).flatMap(({ operation: { operationId, 'x-errors': errors } }) =>
+      errors?.precondition_failed ? [operationId] : [],
+    ),
+  )
+  for (const { method, path, operation } of operationsOf(document)) {
+    completeOperation(method, path, operation)
+    // Records that can be edited with `If-Match` have a tag when they are read and when they are edited.
+    const isTagged = editable.has(operation.operationId.replace(/^get/, 'update'))
+    if (isTagged) operation.responses[200]!.headers = { ETag: tagHeader }
+  }
   removeUnusedResponses(document)
   return document
 }
 
-function completeOperation({ method, path }: { method: string; path: string }, operation: Operation): void {
-  const own = notes[operation.operationId] ?? {}
+function completeOperation(method: string, path: string, operation: Operation): void {
+  const { 'x-errors': errors = {} } = operation
+  delete operation['x-errors']
   const { '4XX': _clientErrors, '5XX': _serverErrors, ...successes } = operation.responses
   describeOperation(path, operation)
-  operation.description = descriptionOf(operation, own)
+  operation.description = descriptionOf(operation, errors)
   operation.responses = {
     ...successes,
-    ...errorResponses(operation, own.errors ?? {}, method === 'GET' && path.includes('/api/v1/')),
+    ...errorResponses(operation, errors, method === 'GET' && path.includes('/api/v1/')),
   }
-  if (own.errors?.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
-  if (hasTag(operation)) operation.responses[200]!.headers = { ETag: tagHeader }
+  if (errors.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
 }
 
 const ifMatch = {
@@ -51,22 +59,12 @@ const ifMatch = {
 }
 const tagHeader = { description: 'Identifies this state of the record, for `If-Match`.', schema: { type: 'string' } }
 
-/** Records that can be edited with `If-Match` have a tag when they are read and when they are edited. */
-const hasTag = ({ operationId }: Operation) =>
-  notes[operationId.replace(/^get/, 'update')]?.errors?.precondition_failed !== undefined
-
-function descriptionOf(operation: Operation, { details, errors = {} }: OperationNotes): string {
+function descriptionOf(operation: Operation, errors: OperationErrors): string {
   const rows = (Object.entries(errors) as [RefusalType, string][]).map(
     ([type, when]) => `- **${statusOf[type]}** \`${type}\`: ${when}`,
   )
-  return [
-    operation.description,
-    details,
-    permissionOf(operation),
-    rows.length > 0 && `**Errors**\n\n${rows.join('\n')}`,
-  ]
-    .filter(Boolean)
-    .join('\n\n')
+  const parts = [operation.description, permissionOf(operation), rows.length > 0 && `**Errors**\n\n${rows.join('\n')}`]
+  return parts.filter(Boolean).join('\n\n')
 }
 
 function permissionOf(operation: Operation): string {

@@ -7,6 +7,7 @@ import {
   type Example,
   type Examples,
   type Operation,
+  operationsOf,
   type ResponseEntry,
   typedValue,
 } from './types.ts'
@@ -22,19 +23,18 @@ export function readExamples(): Examples {
 /** Adds examples and code samples to a complete document. */
 export function addExamples(document: ApiDocument, examples: Examples): void {
   const baseUrl = document.servers[0]!.url
-  for (const [path, methods] of Object.entries(document.paths))
-    for (const [method, operation] of Object.entries(methods)) {
-      const recorded = examples[operation.operationId] ?? []
-      const [first] = recorded
-      if (!first) throw new Error(`${method} ${path} has no examples.`)
-      for (const [status, response] of Object.entries(operation.responses))
-        addResponseExamples(
-          response,
-          recorded.filter((example) => String(example.response.status) === status),
-        )
-      addRequestExamples(operation, recorded)
-      operation['x-codeSamples'] = codeSamples(method.toUpperCase(), operation, first, baseUrl)
-    }
+  for (const { method, operation } of operationsOf(document)) {
+    const recorded = examples[operation.operationId] ?? []
+    const [first] = recorded
+    if (!first) continue
+    for (const [status, response] of Object.entries(operation.responses))
+      addResponseExamples(
+        response,
+        recorded.filter((example) => String(example.response.status) === status),
+      )
+    addRequestExamples(operation, recorded)
+    operation['x-codeSamples'] = codeSamples(method, operation, first, baseUrl)
+  }
   addEventExamples(document, examples)
 }
 

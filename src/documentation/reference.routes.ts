@@ -4,7 +4,6 @@ import { version } from '../config/package-root.ts'
 import { errorsOnly } from '../http/envelope.ts'
 import type { Server } from '../http/server.ts'
 import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
-import { operationIdOf } from './operation-ids.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference-page.ts'
 import type { ApiDocument } from './types.ts'
 
@@ -64,8 +63,8 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
       },
     },
     // Routes without a security scheme are public; a test requests each of them without a credential.
-    transform: ({ schema, url, route: { method } }) => ({
-      schema: { security: [], ...schema, operationId: operationIdOf(String(method), url) },
+    transform: ({ schema, url }) => ({
+      schema: { security: [], ...schema, ...(schema?.errors && { 'x-errors': schema.errors }) },
       url,
     }),
     refResolver: {

@@ -1,4 +1,4 @@
-import type { RefusalType } from '../values/errors.ts'
+import type { OperationErrors } from '../http/server.ts'
 
 /** A recorded request and its response. See test/reference.test.ts. */
 export type Example = {
@@ -19,16 +19,6 @@ export type Example = {
 
 /** Examples by operation. The first example of an operation is a successful one. */
 export type Examples = Readonly<Record<string, readonly Example[]>>
-
-/** What the reference adds to the schema of a route. */
-export type OperationNotes = {
-  /** Markdown, appended to the description in the schema of the route. */
-  details?: string
-  /** When the operation responds with these errors, beside those that are common to all operations. */
-  errors?: Partial<Record<RefusalType, string>>
-}
-
-export type Notes = Readonly<Record<string, OperationNotes>>
 
 export type Schema = Record<string, unknown>
 type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { summary: string; value: unknown }> }
@@ -52,6 +42,8 @@ export type Operation = {
   requestBody?: { required?: boolean; content: Record<string, Media> }
   responses: Record<string, ResponseEntry>
   'x-codeSamples'?: { lang: string; label: string; source: string }[]
+  /** Removed when the document is completed. */
+  'x-errors'?: OperationErrors
   /** Who may call it: set by routes.ts. */
   'x-permission'?: 'owner' | 'operator' | 'broadcaster'
   'x-scope'?: string
@@ -85,3 +77,9 @@ export type ApiDocument = {
   components: { schemas: Record<string, Schema>; securitySchemes: Schema; responses?: Record<string, ResponseEntry> }
   'x-tagGroups'?: { name: string; tags: string[] }[]
 }
+
+/** All operations of a document. */
+export const operationsOf = ({ paths }: ApiDocument) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )

@@ -55,8 +55,10 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getFlowDraft',
           summary: 'Get the draft of a flow',
-          description: 'Responds with 404 if the flow has no unpublished changes.',
+          description:
+            'Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the response works with `If-Match`.',
           params: Params,
           response: answers(DraftOut),
         },
@@ -70,9 +72,15 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'saveFlowDraft',
           summary: 'Save the draft of a flow',
           description:
-            'Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published.',
+            'Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published. If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.',
+          errors: {
+            conflict: 'The draft was changed since `base_revision`, or a version was published since `base_version`.',
+            sender_not_verified: '`from_email` is not in a verified domain.',
+            precondition_failed: 'The draft was changed since you read it.',
+          },
           params: Params,
           body: DraftIn,
           response: answers(DraftOut),
@@ -96,7 +104,21 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
 
     api.delete(
       '/flows/:id/draft',
-      { schema: { tags, summary: 'Discard the draft of a flow', params: Params, response: answers(Nothing) } },
+      {
+        schema: {
+          tags,
+          operationId: 'discardFlowDraft',
+          summary: 'Discard the draft of a flow',
+          description:
+            'The published version stays. A flow that was never published has nothing else, so delete it instead.',
+          errors: {
+            conflict: 'The flow was never published.',
+            precondition_failed: 'The draft was changed since you read it.',
+          },
+          params: Params,
+          response: answers(Nothing),
+        },
+      },
       async (request) => {
         const id = parseIdParam('flw', request.params.id)
         await discardDraft(db, organizationIdOf(request), id, checkIfMatch(request, tagOf))
@@ -109,9 +131,17 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'publishFlow',
           summary: 'Publish the draft of a flow',
           description:
-            'Creates a version, which emails are sent with from now on, and activates a flow that was never published.',
+            'Creates a version, which emails are sent with from now on, and activates a flow that was never published. Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.',
+          errors: {
+            conflict:
+              'There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it.',
+            validation_failed: 'The template has an error; `error.fields` has its line and column.',
+            sender_not_verified: '`from_email` is not in a verified domain.',
+            precondition_failed: 'The draft was changed since you read it.',
+          },
           params: Params,
           body: Type.Optional(Nullable(PublishIn)),
           response: answers(FlowOut),
@@ -132,9 +162,10 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'duplicateFlow',
           summary: 'Duplicate a flow',
           description:
-            'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published.',
+            'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published. The copy has the status `draft` and starts with version 0.',
           params: Params,
           body: Type.Optional(
             Nullable(

@@ -61,8 +61,10 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       {
         schema: {
           tags,
+          operationId: 'listFlows',
           summary: 'List flows',
-          description: 'Newest first. Archived flows are only included if `status` is `archived`.',
+          description:
+            'Newest first. Archived flows are only included if `status` is `archived`. `stats_30d` counts the last 30 days.',
           querystring: Type.Object({
             status: Type.Optional(Status),
             query: Type.Optional(Type.String({ maxLength: 200 })),
@@ -87,9 +89,15 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       {
         schema: {
           tags,
+          operationId: 'createFlow',
           summary: 'Create a flow',
           description:
-            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).',
+            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates). The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.',
+          errors: {
+            validation_failed:
+              'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+            sender_not_verified: '`from_email` is not in a verified domain.',
+          },
           body: NewFlow,
           response: creates(FlowOut),
         },
@@ -109,7 +117,16 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
 
     api.get(
       '/flows/:id',
-      { schema: { tags, summary: 'Get a flow', params: Params, response: answers(FlowOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getFlow',
+          summary: 'Get a flow',
+          description: '`variables` lists what the template needs from `context`.',
+          params: Params,
+          response: answers(FlowOut),
+        },
+      },
       async (request, reply) =>
         ok(await flowOut(db, organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
     )
@@ -119,9 +136,17 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       {
         schema: {
           tags,
+          operationId: 'updateFlow',
           summary: 'Update a flow',
           description:
-            'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.',
+            'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`. Emails that were accepted before keep their version.',
+          errors: {
+            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+            conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
+            validation_failed:
+              'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+            sender_not_verified: '`from_email` is not in a verified domain.',
+          },
           params: Params,
           body: FlowChanges,
           response: answers(FlowOut),
@@ -146,7 +171,16 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
 
     api.delete(
       '/flows/:id',
-      { schema: { tags, summary: 'Delete a flow', params: Params, response: answers(Nothing) } },
+      {
+        schema: {
+          tags,
+          operationId: 'deleteFlow',
+          summary: 'Delete a flow',
+          description: 'Messages that were sent through the flow and their counts are kept.',
+          params: Params,
+          response: answers(Nothing),
+        },
+      },
       async (request) => {
         await deleteFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
         return ok(null, 'Flow deleted')

@@ -63,7 +63,10 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
       {
         schema: {
           tags,
+          operationId: 'previewTemplate',
           summary: 'Preview an unsaved template',
+          description:
+            'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',
           body: PreviewIn,
           response: answers(PreviewOut),
         },
@@ -76,8 +79,10 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
       {
         schema: {
           tags,
+          operationId: 'previewFlow',
           summary: 'Preview a flow',
-          description: 'Fields of the request replace the saved ones.',
+          description:
+            'Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
           params: Type.Object({ id: Type.String() }),
           body: PreviewIn,
           response: answers(PreviewOut),

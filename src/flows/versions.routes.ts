@@ -27,8 +27,9 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
+          operationId: 'listFlowVersions',
           summary: 'List flow versions',
-          description: 'Newest first.',
+          description: 'Newest first. `created_by` is the email address of the author.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Array(VersionSummaryOut)),
         },
@@ -53,7 +54,10 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
+          operationId: 'getFlowVersion',
           summary: 'Get a flow version',
+          description: 'Returns the content of one version, for example to compare or restore it.',
+          errors: { validation_failed: 'The version is not a number.' },
           params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
           response: answers(VersionOut),
         },

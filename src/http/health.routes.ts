@@ -28,8 +28,10 @@ export function healthRoutes({
       {
         schema: {
           tags: ['Health'],
+          operationId: 'getHealth',
           summary: 'Check that the process is running',
-          description: '`code` is 0 in this response; everywhere else it repeats the HTTP status.',
+          description:
+            '`code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.',
           response: { 200: Health, ...errorsOnly },
         },
       },
@@ -43,7 +45,15 @@ export function healthRoutes({
 
     server.get(
       '/ready',
-      { schema: { tags: ['Health'], summary: 'Check that the service is ready', response: answers(Type.String()) } },
+      {
+        schema: {
+          tags: ['Health'],
+          operationId: 'getReady',
+          summary: 'Check that the service is ready',
+          description: 'For readiness checks. Responds with 200 if the database is reachable, writable and migrated.',
+          response: answers(Type.String()),
+        },
+      },
       async () => {
         const problems = await findProblems()
         if (problems.length === 0) return ok('ready', ['ready', ...(await findWarnings())].join('. '))

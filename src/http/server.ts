@@ -12,7 +12,7 @@ import {
 } from 'fastify'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
-import { Refusal } from '../values/errors.ts'
+import { Refusal, type RefusalType } from '../values/errors.ts'
 import { type AccessLogOptions, logRequests } from './access-log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
@@ -113,7 +113,14 @@ export function createServer(options: ServerOptions): Server {
   return server
 }
 
+/** When an operation responds with an error, by its type, beside errors that are common to all operations. */
+export type OperationErrors = Partial<Record<RefusalType, string>>
+
 declare module 'fastify' {
+  interface FastifySchema {
+    /** For the API reference. */
+    errors?: OperationErrors
+  }
   interface FastifyRequest {
     /** The name of the route in reports of a blocked event loop. */
     section: string

@@ -38,7 +38,15 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
   return async (api) => {
     api.get(
       '/imports',
-      { schema: { tags, summary: 'List recent imports', response: answers(Type.Array(ImportOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listImports',
+          summary: 'List recent imports',
+          description: 'The newest 20 imports. Reports are kept for 90 days.',
+          response: answers(Type.Array(ImportOut)),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectImports(tx, organizationId, listed))).map(importOut))
@@ -50,8 +58,10 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       {
         schema: {
           tags,
+          operationId: 'getImport',
           summary: 'Get an import',
-          description: 'Includes the progress of the import and the rejected rows.',
+          description:
+            'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Object({ ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
         },
@@ -69,8 +79,10 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       {
         schema: {
           tags,
+          operationId: 'cancelImport',
           summary: 'Cancel an import',
           description: 'The import stops after the current batch of rows. Rows that were already imported are kept.',
+          errors: { conflict: 'The import has already finished.' },
           params: Type.Object({ id: Type.String() }),
           response: answers(ImportOut),
         },
@@ -86,8 +98,10 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       {
         schema: {
           tags,
+          operationId: 'undoImport',
           summary: 'Undo an import',
-          description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background.`,
+          description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background: poll the import until \`undo.status\` is \`done\`.`,
+          errors: { conflict: 'The import has not finished, was undone before, or finished more than 7 days ago.' },
           params: Type.Object({ id: Type.String() }),
           response: accepts(ImportOut),
         },
@@ -117,8 +131,10 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
         bodyLimit: sliceBytes,
         schema: {
           tags,
+          operationId: 'inspectImportFile',
           summary: 'Inspect a CSV file before importing it',
-          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.`,
+          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected \`mapping\`, the starting point of the mapping for the import. Nothing is stored.`,
+          errors: { validation_failed: 'The file is not CSV, or not UTF-8.' },
           consumes: ['text/csv'],
           querystring: Type.Object({
             has_header: Type.Optional(
@@ -152,9 +168,17 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
         config: { slowBody: true },
         schema: {
           tags,
+          operationId: 'importContacts',
           summary: 'Import contacts from a CSV file',
           description:
-            'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.',
+            'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.',
+          errors: {
+            conflict: 'Ten imports are in progress.',
+            not_found: 'The group does not exist.',
+            payload_too_large: 'The file exceeds 512 MiB.',
+            unsupported_media_type: 'The `Content-Type` is not `text/csv`.',
+            validation_failed: 'The mapping or another parameter is invalid.',
+          },
           consumes: ['text/csv'],
           querystring: Type.Object({
             group_id: Type.Optional(Type.String()),

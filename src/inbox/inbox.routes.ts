@@ -51,9 +51,10 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
+          operationId: 'listInboxEmails',
           summary: 'List emails in the built-in inbox',
           description:
-            'Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null.',
+            'Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null. Empty if a mail server is configured.',
           querystring: Type.Object(pageQuery),
           response: pages(SummaryOut),
         },
@@ -75,7 +76,9 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
+          operationId: 'getInboxEmail',
           summary: 'Get an email of the built-in inbox',
+          description: 'At most 256 KiB of the email are parsed and returned.',
           params: Type.Object({ id: Type.String() }),
           response: answers(MailOut),
         },
@@ -103,7 +106,9 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
+          operationId: 'deleteInboxEmails',
           summary: 'Delete all emails of the built-in inbox',
+          description: 'The messages are kept. This cannot be undone.',
           response: answers(Type.Object({ deleted: Type.Integer() })),
         },
       },

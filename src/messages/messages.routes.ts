@@ -134,8 +134,10 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'listMessages',
           summary: 'List messages',
-          description: 'Newest first.',
+          description:
+            'Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.',
           querystring: Type.Object({
             ...pageQuery,
             status: Type.Optional(oneOf(...messageStatuses)),
@@ -180,8 +182,10 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getMessage',
           summary: 'Get a message',
-          description: 'Includes its events and the email as it was sent.',
+          description:
+            'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.',
           params: Type.Object({ id: Type.String() }),
           response: answers(MessageDetailOut),
         },
@@ -220,8 +224,11 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'cancelMessage',
           summary: 'Cancel a message',
-          description: 'Cancels an email that is scheduled or queued.',
+          description:
+            'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+          errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
           params: Type.Object({ id: Type.String() }),
           response: answers(MessageOut),
         },

@@ -18,9 +18,16 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
       {
         schema: {
           tags: ['Messages'],
+          operationId: 'sendMessageAgain',
           summary: 'Send a message again',
           description:
-            'Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact.',
+            'Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
+          errors: {
+            conflict: 'The message is a test email, or its contact was erased.',
+            flow_not_active: 'The flow is paused or archived.',
+            missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
+            sender_not_verified: 'The sender of the flow is not in a verified domain.',
+          },
           params: Type.Object({ id: Type.String() }),
           response: answers(AcceptedOut),
         },

@@ -80,8 +80,11 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
         onRequest: requireScope('flows:send'),
         schema: {
           tags: ['Public API'],
+          operationId: 'cancelEmail',
           summary: 'Cancel an email',
-          description: 'Cancels an email that is scheduled or queued.',
+          description:
+            'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+          errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Object({ message_id: Type.String(), status: oneOf('cancelled') })),
         },
@@ -99,7 +102,27 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
         onRequest: requireScope('flows:send'),
         schema: {
           tags: ['Public API'],
+          operationId: 'sendEmailThroughFlow',
           summary: 'Send an email to a contact through a flow',
+          description: `Responds with 200 after the message is stored durably; the email itself is sent in the background. A contact that does not exist is created, in no group: it receives transactional flows, while marketing flows need a subscribed contact.
+
+If the address is suppressed, or has unsubscribed and the flow is marketing, nothing is sent: \`status\` is \`suppressed\`, \`reason\` says why, and a message record exists.
+
+\`context\` provides the variables of the template: an object of at most 64 KiB, nested at most 50 levels. Keys that the template does not use are reported in \`warnings\`.
+
+With \`send_at\`, the email is sent at that time: \`status\` is \`scheduled\`. It has the content of the flow and the contact's values as they are now; whether the address is suppressed or unsubscribed is checked again when it is sent. It can be cancelled until then.
+
+Send an \`Idempotency-Key\` to make retries safe: the first response is returned again for 24 hours, with \`Idempotent-Replayed: true\`.`,
+          errors: {
+            invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
+            not_found: 'The flow does not exist.',
+            flow_not_active: 'The flow is paused or archived.',
+            idempotency_key_reused: 'The key was used with another body.',
+            idempotency_in_progress: 'A request with the same key is in progress. Repeat it after a moment.',
+            missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+            sender_not_verified: 'The sender of the flow is not in a verified domain.',
+            rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
+          },
           headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
           body: SendIn,
           response: answers(AcceptedOut),
@@ -127,8 +150,17 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
       {
         schema: {
           tags: ['Flows'],
+          operationId: 'sendFlow',
           summary: 'Send an email to one contact',
-          description: 'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.',
+          description:
+            'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks. For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.',
+          errors: {
+            flow_not_active: 'The flow is paused or archived.',
+            missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+            sender_not_verified: 'The sender of the flow is not in a verified domain.',
+            rate_limited:
+              'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
+          },
           params: Type.Object({ id: Type.String() }),
           body: FlowSendIn,
           response: answers(AcceptedOut),

@@ -25,8 +25,9 @@ export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
       {
         schema: {
           tags: ['Organization'],
+          operationId: 'listNotices',
           summary: 'List recent notices',
-          description: `The newest ${shown} notices, such as failing webhooks, an unreachable mail server and finished imports.`,
+          description: `The newest ${shown} notices, such as failing webhooks, an unreachable mail server and finished imports, newest first. Notices are also sent by email to the owners.`,
           response: answers(Type.Array(NoticeOut)),
         },
       },

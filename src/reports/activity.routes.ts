@@ -32,8 +32,10 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       {
         schema: {
           tags: ['Events'],
+          operationId: 'listEvents',
           summary: 'List events',
-          description: 'Newest first.',
+          description:
+            'Newest first. Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.',
           querystring: Type.Object({
             event_name: Type.Optional(oneOf(...eventNames)),
             flow_id: Type.Optional(Type.String()),
@@ -73,7 +75,9 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       {
         schema: {
           tags: ['Events'],
+          operationId: 'getEvent',
           summary: 'Get an event',
+          description: 'Also returns changes of contacts, which are not listed.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Object({ ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
         },

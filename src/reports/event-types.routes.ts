@@ -40,8 +40,9 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['Events'],
+          operationId: 'listEventTypes',
           summary: 'List event types',
-          description: 'Each with an example of the webhook payload.',
+          description: 'Each with an example of the webhook payload. The same catalog as under Webhook events.',
           response: answers(Type.Array(EventTypeOut)),
         },
       },

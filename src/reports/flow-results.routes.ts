@@ -79,9 +79,11 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         attachValidation: true,
         schema: {
           tags: ['Flows'],
+          operationId: 'getFlowResults',
           summary: 'Get the results of a flow',
           description:
-            'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.',
+            'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
+          errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
           params,
           querystring: Type.Object(period),
           response: answers(FlowResultsOut),
@@ -120,8 +122,11 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         attachValidation: true,
         schema: {
           tags: ['Flows'],
+          operationId: 'listLinkClicks',
           summary: 'List the clicks on a link of a flow',
-          description: 'Newest first.',
+          description:
+            'Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.',
+          errors: { validation_failed: '`link` is missing, or a date or the time zone is invalid.' },
           params,
           querystring: Type.Object({
             ...period,

@@ -54,8 +54,14 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         attachValidation: true,
         schema: {
           tags: ['Events'],
+          operationId: 'getOverview',
           summary: 'Get an overview',
-          description: 'Daily counts of all event types, totals, and the flows that sent the most.',
+          description:
+            'Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
+          errors: {
+            not_found: 'The flow does not exist.',
+            validation_failed: 'A date is invalid, or the range is reversed or too long.',
+          },
           querystring: Type.Object(periodQuery),
           response: answers(OverviewOut),
         },
@@ -78,7 +84,15 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
 
     api.get(
       '/checklist',
-      { schema: { tags: ['Events'], summary: 'Get the onboarding checklist', response: answers(ChecklistOut) } },
+      {
+        schema: {
+          tags: ['Events'],
+          operationId: 'getChecklist',
+          summary: 'Get the onboarding checklist',
+          description: 'Which steps of the introduction are done. Used by the start page of the web app.',
+          response: answers(ChecklistOut),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))

@@ -59,8 +59,10 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
       {
         schema: {
           tags: ['Contacts'],
+          operationId: 'getContactTimeline',
           summary: 'List the timeline of a contact',
-          description: 'Messages, events and changes, newest first.',
+          description:
+            'Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.',
           params: Type.Object({ id: Type.String() }),
           querystring: Type.Object(pageQuery),
           response: pages(TimelineOut),

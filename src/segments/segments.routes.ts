@@ -28,7 +28,15 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
   return async (api) => {
     api.get(
       '/segments',
-      { schema: { tags, summary: 'List segments', response: answers(Type.Array(SegmentOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listSegments',
+          summary: 'List segments',
+          description: 'All segments, in one response. An organization can have 500.',
+          response: answers(Type.Array(SegmentOut)),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectSegments(tx, organizationId))).map(segmentOut))
@@ -40,7 +48,14 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
+          operationId: 'createSegment',
           summary: 'Create a segment',
+          description:
+            'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.',
+          errors: {
+            conflict: 'A segment with this name exists, or the organization has 500 segments.',
+            validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',
+          },
           body: Type.Object({ name: Name, filter: FilterRef }),
           response: creates(SegmentOut),
         },
@@ -54,7 +69,17 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
 
     api.get(
       '/segments/:id',
-      { schema: { tags, summary: 'Get a segment', params: IdParams, response: answers(SegmentOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getSegment',
+          summary: 'Get a segment',
+          description:
+            'Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.',
+          params: IdParams,
+          response: answers(SegmentOut),
+        },
+      },
       async (request, reply) => {
         const segment = await getSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
         reply.header('etag', tagOf(segment))
@@ -67,8 +92,13 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
+          operationId: 'updateSegment',
           summary: 'Update a segment',
           description: 'Omitted fields keep their value; the filter is replaced as a whole.',
+          errors: {
+            conflict: 'Another segment has this name.',
+            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+          },
           params: IdParams,
           body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
           response: answers(SegmentOut),
@@ -91,8 +121,9 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
+          operationId: 'deleteSegment',
           summary: 'Delete a segment',
-          description: 'The contacts are kept.',
+          description: 'The contacts are kept. This cannot be undone.',
           params: IdParams,
           response: answers(Nothing),
         },

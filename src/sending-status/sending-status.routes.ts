@@ -79,7 +79,15 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   return async (api) => {
     api.get(
       '/sending',
-      { schema: { tags, summary: 'Get the sending status', response: answers(SendingOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getSendingStatus',
+          summary: 'Get the sending status',
+          description: 'Details of the mail server are only returned to its operators.',
+          response: answers(SendingOut),
+        },
+      },
       async (request) => ok(await sendingOut(parts, memberOf(request))),
     )
 
@@ -89,8 +97,10 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
         onRequest: requireOperator,
         schema: {
           tags,
+          operationId: 'checkSending',
           summary: 'Check the mail server and the DNS records',
-          description: 'Only for owners of the organization that operates this installation.',
+          description:
+            'Only for owners of the organization that operates this installation. Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.',
           response: answers(SendingOut),
         },
       },

@@ -32,9 +32,10 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
+          operationId: 'listSuppressions',
           summary: 'List suppressions',
           description:
-            'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.',
+            'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first. An address can have several suppressions with different reasons.',
           querystring: Type.Object({
             query: Type.Optional(
               Type.String({
@@ -68,8 +69,10 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
+          operationId: 'createSuppression',
           summary: 'Suppress an address',
-          description: 'The address receives no email, neither transactional nor marketing.',
+          description:
+            'The address receives no email, neither transactional nor marketing. Suppressing an address again changes nothing. The address does not need to be a contact.',
           body: Type.Object({
             email: Type.String({ minLength: 1 }),
             detail: Type.Optional(Type.String({ maxLength: detailMax })),
@@ -90,8 +93,11 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
+          operationId: 'deleteSuppression',
           summary: 'Remove the suppressions of an address',
-          description: 'Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.',
+          description:
+            'Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed. Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.',
+          errors: { not_found: 'The address is not suppressed.' },
           params: Type.Object({ email: Type.String() }),
           response: answers(Nothing),
         },

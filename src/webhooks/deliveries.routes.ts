@@ -73,8 +73,9 @@ export function deliveryRoutes({
       {
         schema: {
           tags,
+          operationId: 'listWebhookDeliveries',
           summary: 'List the deliveries of a webhook',
-          description: 'Newest first.',
+          description: 'Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).',
           params: Params,
           querystring: Type.Object({
             ...pageQuery,
@@ -106,8 +107,10 @@ export function deliveryRoutes({
       {
         schema: {
           tags,
+          operationId: 'getDelivery',
           summary: 'Get a delivery',
-          description: 'Includes all attempts.',
+          description:
+            'Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.',
           params: Params,
           response: answers(DetailOut),
         },
@@ -132,7 +135,18 @@ export function deliveryRoutes({
 
     api.post(
       '/deliveries/:id/replay',
-      { schema: { tags, summary: 'Replay a delivery', params: Params, response: answers(Replayed) } },
+      {
+        schema: {
+          tags,
+          operationId: 'replayDelivery',
+          summary: 'Replay a delivery',
+          description:
+            'Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.',
+          errors: { conflict: 'The delivery is already pending, or its webhook was deleted.' },
+          params: Params,
+          response: answers(Replayed),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
@@ -149,8 +163,10 @@ export function deliveryRoutes({
       {
         schema: {
           tags,
+          operationId: 'replayWebhookDeliveries',
           summary: 'Replay failed deliveries of a webhook',
-          description: 'Replays all deliveries that failed since the given time.',
+          description:
+            'Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.',
           params: Params,
           body: Type.Object({ since: Type.String() }),
           response: answers(Replayed),

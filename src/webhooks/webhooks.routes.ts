@@ -116,7 +116,15 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
   return async (api) => {
     api.get(
       '/webhooks',
-      { schema: { tags, summary: 'List webhooks', response: answers(Type.Array(WebhookOut)) } },
+      {
+        schema: {
+          tags,
+          operationId: 'listWebhooks',
+          summary: 'List webhooks',
+          description: 'All webhooks, in one response. Signing secrets are never included.',
+          response: answers(Type.Array(WebhookOut)),
+        },
+      },
       async (request) => {
         const organizationId = organizationIdOf(request)
         return ok(await read(organizationId, async (tx) => withStats(tx, await selectWebhooks(tx, organizationId))))
@@ -128,8 +136,17 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
+          operationId: 'createWebhook',
           summary: 'Create a webhook',
-          description: 'The `signing_secret` is only returned in this response.',
+          description: `The \`signing_secret\` is only returned in this response.
+
+Send either \`event_types\` or \`all_events: true\`: all email events and unsubscribes, including types that are added later. Contact changes and broadcast events are selected by name. An organization can have 50 webhooks.
+
+The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.`,
+          errors: {
+            conflict: 'The organization already has 50 webhooks.',
+            validation_failed: 'The URL, the name or the list of events is invalid.',
+          },
           body: Type.Object(fields),
           response: creates(WithSecret),
         },
@@ -162,7 +179,10 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
+          operationId: 'listRetrySchedules',
           summary: 'List retry schedules',
+          description:
+            'A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.',
           response: answers(Type.Array(RetryScheduleOut)),
         },
       },
@@ -171,7 +191,17 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
 
     api.get(
       '/webhooks/:id',
-      { schema: { tags, summary: 'Get a webhook', params: Params, response: answers(WebhookOut) } },
+      {
+        schema: {
+          tags,
+          operationId: 'getWebhook',
+          summary: 'Get a webhook',
+          description:
+            '`failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.',
+          params: Params,
+          response: answers(WebhookOut),
+        },
+      },
       async (request, reply) => {
         const webhook = await getWebhook(db, organizationIdOf(request), parseIdParam('whk', request.params.id))
         reply.header('etag', tagOf(webhook))
@@ -184,8 +214,13 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
+          operationId: 'updateWebhook',
           summary: 'Update a webhook',
-          description: 'Set `status` to pause or resume the webhook.',
+          description:
+            'Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.',
+          errors: {
+            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+          },
           params: Params,
           body: Type.Partial(Type.Object({ ...fields, status: oneOf('active', 'paused') })),
           response: answers(WebhookOut),
@@ -226,7 +261,16 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
 
     api.delete(
       '/webhooks/:id',
-      { schema: { tags, summary: 'Delete a webhook', params: Params, response: answers(Nothing) } },
+      {
+        schema: {
+          tags,
+          operationId: 'deleteWebhook',
+          summary: 'Delete a webhook',
+          description: 'Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.',
+          params: Params,
+          response: answers(Nothing),
+        },
+      },
       async (request) => {
         await deleteWebhook(parts, organizationIdOf(request), parseIdParam('whk', request.params.id))
         return ok(null, 'Webhook deleted')
@@ -238,9 +282,10 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
+          operationId: 'rotateWebhookSecret',
           summary: 'Rotate the signing secret',
           description:
-            'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).',
+            'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.',
           params: Params,
           body: Type.Optional(
             Nullable(
@@ -269,8 +314,14 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
+          operationId: 'testWebhook',
           summary: 'Send a test event',
-          description: 'Sends a sample event and returns the attempt.',
+          description:
+            'Sends a sample event and returns the attempt. The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.',
+          errors: {
+            conflict: 'The signing secret cannot be decrypted. Rotate it.',
+            rate_limited: 'Too many requests, or too many tests of the organization are in progress.',
+          },
           params: Params,
           body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
           response: answers(Type.Object({ delivery_id: Type.String(), attempt: AttemptOut })),

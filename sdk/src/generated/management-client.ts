@@ -15,7 +15,8 @@ export class WaxwingManagement {
   /**
    * Check that the process is running.
    *
-   * `code` is 0 in this response; everywhere else it repeats the HTTP status.
+   * `code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the
+   * database, because restarting the process would not fix it. `code` is 0 in this response.
    */
   getHealth(options?: RequestOptions): Promise<Data<'getHealth'>> {
     return this.#caller.call({ method: 'GET', path: '/health', isPublic: true, options })
@@ -73,7 +74,8 @@ export class WaxwingManagement {
    * Accept an invitation.
    *
    * Creates an account, or moves an existing one to the organization of the invitation. Works while registration is
-   * closed. The link can be used once.
+   * closed. The link can be used once. Creates the account and returns its first session. If the invitation names an
+   * address, `email` can be omitted; otherwise it is required.
    */
   acceptInvitation(body: Body<'acceptInvitation'>, options?: RequestOptions): Promise<Data<'acceptInvitation'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/accept-invitation', body, isPublic: true, options })
@@ -83,7 +85,9 @@ export class WaxwingManagement {
    * Request a password reset.
    *
    * Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if
-   * it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.
+   * it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes. The new link does not
+   * replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email
+   * is in the built-in inbox, where only owners can read it.
    */
   requestPasswordReset(body: Body<'requestPasswordReset'>, options?: RequestOptions): Promise<Data<'requestPasswordReset'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/forgot-password', body, isPublic: true, options })
@@ -102,7 +106,8 @@ export class WaxwingManagement {
    * Set a new password with a reset link.
    *
    * The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new
-   * session.
+   * session. The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the
+   * change.
    */
   resetPassword(body: Body<'resetPassword'>, options?: RequestOptions): Promise<Data<'resetPassword'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/reset-password', body, isPublic: true, options })
@@ -121,7 +126,7 @@ export class WaxwingManagement {
    * Confirm a new email address.
    *
    * The link can be used once. The old address receives a notice, and password reset links that were sent to it become
-   * invalid.
+   * invalid. Sessions stay valid. Sign in with the new address from now on.
    */
   confirmEmailChange(body: Body<'confirmEmailChange'>, options?: RequestOptions): Promise<Data<'confirmEmailChange'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/confirm-email-change', body, isPublic: true, options })
@@ -140,7 +145,8 @@ export class WaxwingManagement {
   /**
    * Update your profile.
    *
-   * Fields that are omitted keep their value.
+   * Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to
+   * owners; that an import has finished, to the user who started it.
    */
   updateMe(body: Body<'updateMe'>, options?: RequestOptions): Promise<Data<'updateMe'>> {
     return this.#caller.call({ method: 'PATCH', path: '/api/v1/me', body, options })
@@ -150,7 +156,8 @@ export class WaxwingManagement {
    * Change the email address.
    *
    * Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is
-   * notified then. At most 5 requests per hour.
+   * notified then. At most 5 requests per hour. A new request replaces an earlier one. The response is the same if the
+   * address belongs to another account; its user gets an email without a link.
    */
   changeEmail(body: Body<'changeEmail'>, options?: RequestOptions): Promise<Data<'changeEmail'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/me/email', body, options })
@@ -159,7 +166,7 @@ export class WaxwingManagement {
   /**
    * Cancel the change of the email address.
    *
-   * The link that was sent to the new address becomes invalid.
+   * The link that was sent to the new address becomes invalid. Has no effect if no change is pending.
    */
   cancelEmailChange(options?: RequestOptions): Promise<Data<'cancelEmailChange'>> {
     return this.#caller.call({ method: 'DELETE', path: '/api/v1/me/email', options })
@@ -168,7 +175,8 @@ export class WaxwingManagement {
   /**
    * Change the password.
    *
-   * Ends all sessions of this account and returns a new one.
+   * Ends all sessions of this account and returns a new one. The new password has 10 to 256 characters. Failed attempts
+   * count like failed sign-ins.
    */
   changePassword(body: Body<'changePassword'>, options?: RequestOptions): Promise<Data<'changePassword'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/me/password', body, options })
@@ -177,7 +185,8 @@ export class WaxwingManagement {
   /**
    * List your sessions.
    *
-   * The last used first. The time of the last use is accurate to 5 minutes.
+   * The last used first. The time of the last use is accurate to 5 minutes. A user has at most 50 sessions; a further
+   * sign-in ends the oldest one.
    */
   listSessions(options?: RequestOptions): Promise<Data<'listSessions'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/me/sessions', options })
@@ -186,7 +195,7 @@ export class WaxwingManagement {
   /**
    * End a session.
    *
-   * Signs out one device.
+   * Signs out one device. Requests with the token of the session are rejected from now on.
    */
   endSession(id: string, options?: RequestOptions): Promise<Data<'endSession'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/me/sessions/${encodeURIComponent(id)}`, options })
@@ -195,7 +204,8 @@ export class WaxwingManagement {
   /**
    * Sign out.
    *
-   * Ends the current session.
+   * Ends the current session. The token of this request is rejected from now on. Other sessions of the account stay
+   * valid.
    */
   signOut(options?: RequestOptions): Promise<Data<'signOut'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out', options })
@@ -204,7 +214,8 @@ export class WaxwingManagement {
   /**
    * Sign out everywhere.
    *
-   * Ends all sessions of this account, including the current one.
+   * Ends all sessions of this account, including the current one. Use it after a device was lost. Sign in again to get a
+   * new session.
    */
   signOutEverywhere(options?: RequestOptions): Promise<Data<'signOutEverywhere'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out-everywhere', isRepeatable: true, options })
@@ -213,7 +224,7 @@ export class WaxwingManagement {
   /**
    * List event types.
    *
-   * Each with an example of the webhook payload.
+   * Each with an example of the webhook payload. The same catalog as under Webhook events.
    */
   listEventTypes(options?: RequestOptions): Promise<Data<'listEventTypes'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/event-types', options })
@@ -231,7 +242,8 @@ export class WaxwingManagement {
   /**
    * Update the organization.
    *
-   * Owners only.
+   * Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses`
+   * stores the IP addresses of opens and clicks; it is off by default.
    */
   updateOrganization(body: Body<'updateOrganization'>, options?: RequestOptions): Promise<Data<'updateOrganization'>> {
     return this.#caller.call({ method: 'PATCH', path: '/api/v1/organization', body, options })
@@ -241,7 +253,8 @@ export class WaxwingManagement {
    * Delete the organization and all of its data.
    *
    * Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All
-   * data is erased in the background and cannot be restored.
+   * data is erased in the background and cannot be restored. Requires the exact name of the organization and your own
+   * password, so that it cannot happen by accident.
    */
   deleteOrganization(body: Body<'deleteOrganization'>, options?: RequestOptions): Promise<Data<'deleteOrganization'>> {
     return this.#caller.call({ method: 'DELETE', path: '/api/v1/organization', body, options })
@@ -259,7 +272,8 @@ export class WaxwingManagement {
   /**
    * Change the role or the permissions of a member.
    *
-   * Owners only.
+   * Owners only. Owners can change everything in the organization; members everything except the team and the
+   * organization itself.
    */
   updateMember(id: string, body: Body<'updateMember'>, options?: RequestOptions): Promise<Data<'updateMember'>> {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/members/${encodeURIComponent(id)}`, body, options })
@@ -278,7 +292,7 @@ export class WaxwingManagement {
   /**
    * List pending invitations.
    *
-   * Owners only.
+   * Owners only. Accepted and expired invitations are not included.
    */
   listInvitations(options?: RequestOptions): Promise<Data<'listInvitations'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/invitations', options })
@@ -288,7 +302,9 @@ export class WaxwingManagement {
    * Create an invitation.
    *
    * Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only
-   * returned in this response.
+   * returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send
+   * `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`,
+   * anyone with the link can use it, and `role` must be `member`.
    */
   createInvitation(body: Body<'createInvitation'>, options?: RequestOptions): Promise<Data<'createInvitation'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/invitations', body, options })
@@ -307,7 +323,7 @@ export class WaxwingManagement {
   /**
    * Withdraw an invitation.
    *
-   * Owners only.
+   * Owners only. The link of a withdrawn invitation stops working immediately.
    */
   deleteInvitation(id: string, options?: RequestOptions): Promise<Data<'deleteInvitation'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/invitations/${encodeURIComponent(id)}`, options })
@@ -325,7 +341,9 @@ export class WaxwingManagement {
   /**
    * Create an API key.
    *
-   * The `api_key` is only returned in this response.
+   * The `api_key` is only returned in this response. Give each program its own key with the scopes it needs, so that it
+   * can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can
+   * create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.
    */
   createApiKey(body: Body<'createApiKey'>, options?: RequestOptions): Promise<Data<'createApiKey'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/api-keys', body, options })
@@ -363,8 +381,8 @@ export class WaxwingManagement {
   /**
    * Count contacts.
    *
-   * Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than 200 ms,
-   * the number is estimated from a sixteenth of them, unless `exact` is true.
+   * Takes the same filters as the list of contacts. If there are more than 50,000 contacts and that takes longer than
+   * 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true. Then `approximate` is true.
    */
   countContacts(query: Query<'countContacts'> = {}, options?: RequestOptions): Promise<Data<'countContacts'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/contacts/count', query, options })
@@ -374,7 +392,7 @@ export class WaxwingManagement {
    * Count the contacts of a segment.
    *
    * Counts its contacts now. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is
-   * estimated from a sixteenth of them, unless `exact` is true.
+   * estimated from a sixteenth of them, unless `exact` is true. Then `exact` in the response is false.
    */
   countSegment(id: string, query: Query<'countSegment'> = {}, options?: RequestOptions): Promise<Data<'countSegment'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}/count`, query, options })
@@ -403,7 +421,8 @@ export class WaxwingManagement {
    * Erase a contact.
    *
    * Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and
-   * so do suppressions of the address, so that it is not emailed again.
+   * so do suppressions of the address, so that it is not emailed again. This cannot be undone. Export the contact first
+   * if you need a record of it.
    */
   deleteContact(id: string, options?: RequestOptions): Promise<Data<'deleteContact'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, options })
@@ -422,7 +441,10 @@ export class WaxwingManagement {
    * Change many contacts.
    *
    * Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the
-   * contacts in `contact_ids`, or select all that match a filter with `matching`.
+   * contacts in `contact_ids`, or select all that match a filter with `matching`. The contacts are selected once, when
+   * the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the
+   * wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress.
+   * Erasing cannot be undone.
    */
   createBulkAction(body: Body<'createBulkAction'>, options?: RequestOptions): Promise<Data<'createBulkAction'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/bulk-actions', body, options })
@@ -449,7 +471,8 @@ export class WaxwingManagement {
   /**
    * List the timeline of a contact.
    *
-   * Messages, events and changes, newest first.
+   * Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are
+   * null.
    */
   getContactTimeline(id: string, query: Query<'getContactTimeline'> = {}, options?: RequestOptions): PagedList<Item<'getContactTimeline'>> {
     return this.#caller.list({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/timeline`, query, options })
@@ -458,7 +481,8 @@ export class WaxwingManagement {
   /**
    * List the consents of a contact.
    *
-   * Every subscription and unsubscription, with its time, source and address. Newest first.
+   * Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent.
+   * Contacts that were created by a send, or subscribed before this was recorded, may have no entries.
    */
   listContactConsents(id: string, options?: RequestOptions): Promise<Data<'listContactConsents'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/consents`, options })
@@ -503,7 +527,7 @@ export class WaxwingManagement {
   /**
    * Delete a group.
    *
-   * The contacts in the group are kept.
+   * The contacts in the group are kept. This cannot be undone.
    */
   deleteGroup(id: string, options?: RequestOptions): Promise<Data<'deleteGroup'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, options })
@@ -512,7 +536,8 @@ export class WaxwingManagement {
   /**
    * Add contacts to a group.
    *
-   * Adds all contacts or, if one of them does not exist, none.
+   * Adds all contacts or, if one of them does not exist, none. 1 to 1,000 contacts. A contact that was only ever created
+   * by a send becomes subscribed. `added` counts the contacts that were not in the group yet.
    */
   addContactsToGroup(id: string, body: Body<'addContactsToGroup'>, options?: RequestOptions): Promise<Data<'addContactsToGroup'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members`, body, isRepeatable: true, options })
@@ -568,7 +593,7 @@ export class WaxwingManagement {
   /**
    * Delete a segment.
    *
-   * The contacts are kept.
+   * The contacts are kept. This cannot be undone.
    */
   deleteSegment(id: string, options?: RequestOptions): Promise<Data<'deleteSegment'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/segments/${encodeURIComponent(id)}`, options })
@@ -586,7 +611,8 @@ export class WaxwingManagement {
   /**
    * Get an import.
    *
-   * Includes the progress of the import and the rejected rows.
+   * Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`,
+   * `failed` or `cancelled`.
    */
   getImport(id: string, options?: RequestOptions): Promise<Data<'getImport'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/imports/${encodeURIComponent(id)}`, options })
@@ -607,7 +633,7 @@ export class WaxwingManagement {
    * Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and
    * memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win:
    * contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every
-   * value that was changed again. Runs in the background.
+   * value that was changed again. Runs in the background: poll the import until `undo.status` is `done`.
    */
   undoImport(id: string, options?: RequestOptions): Promise<Data<'undoImport'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/imports/${encodeURIComponent(id)}/undo`, options })
@@ -617,7 +643,8 @@ export class WaxwingManagement {
    * Inspect a CSV file before importing it.
    *
    * The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the
-   * delimiter, the columns, some rows and a detected mapping. Nothing is stored.
+   * delimiter, the columns, some rows and a detected `mapping`, the starting point of the mapping for the import.
+   * Nothing is stored.
    */
   inspectImportFile(body: string | Uint8Array<ArrayBuffer> | Blob, query: Query<'inspectImportFile'> = {}, options?: RequestOptions): Promise<Data<'inspectImportFile'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts/import/inspect', query, body, contentType: 'text/csv', isRepeatable: true, options })
@@ -633,7 +660,7 @@ export class WaxwingManagement {
    * complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active,
    * confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a
    * mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are
-   * never resubscribed.
+   * never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.
    */
   importContacts(body: string | Uint8Array<ArrayBuffer> | Blob, query: Query<'importContacts'> = {}, options?: RequestOptions): Promise<Data<'importContacts'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts/import', query, body, contentType: 'text/csv', options })
@@ -642,7 +669,8 @@ export class WaxwingManagement {
   /**
    * List suppressions.
    *
-   * Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.
+   * Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first. An address can
+   * have several suppressions with different reasons.
    */
   listSuppressions(query: Query<'listSuppressions'> = {}, options?: RequestOptions): PagedList<Item<'listSuppressions'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/suppressions', query, options })
@@ -651,7 +679,8 @@ export class WaxwingManagement {
   /**
    * Suppress an address.
    *
-   * The address receives no email, neither transactional nor marketing.
+   * The address receives no email, neither transactional nor marketing. Suppressing an address again changes nothing.
+   * The address does not need to be a contact.
    */
   createSuppression(body: Body<'createSuppression'>, options?: RequestOptions): Promise<Data<'createSuppression'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/suppressions', body, options })
@@ -660,7 +689,8 @@ export class WaxwingManagement {
   /**
    * Remove the suppressions of an address.
    *
-   * Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
+   * Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed. Only remove a suppression for
+   * a hard bounce or a complaint if you know that the address works and its owner wants your email.
    */
   deleteSuppression(email: string, options?: RequestOptions): Promise<Data<'deleteSuppression'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/suppressions/${encodeURIComponent(email)}`, options })
@@ -670,7 +700,8 @@ export class WaxwingManagement {
    * Suppress a list of addresses.
    *
    * The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid
-   * addresses are suppressed even if others are rejected. Each entry has a result.
+   * addresses are suppressed even if others are rejected. Each entry has a result. Suppressing an address twice has no
+   * effect.
    */
   suppressAddresses(body: Body<'suppressAddresses'>, options?: RequestOptions): Promise<Data<'suppressAddresses'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/suppressions/list', body, options })
@@ -679,7 +710,7 @@ export class WaxwingManagement {
   /**
    * List flows.
    *
-   * Newest first. Archived flows are only included if `status` is `archived`.
+   * Newest first. Archived flows are only included if `status` is `archived`. `stats_30d` counts the last 30 days.
    */
   listFlows(query: Query<'listFlows'> = {}, options?: RequestOptions): PagedList<Item<'listFlows'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/flows', query, options })
@@ -690,7 +721,10 @@ export class WaxwingManagement {
    *
    * Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`,
    * `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of
-   * the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).
+   * the send request. Filters, tags and limits are documented in the [templates guide](guides/templates). The flow is
+   * active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing
+   * flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none.
+   * `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
    */
   createFlow(body: Body<'createFlow'>, options?: RequestOptions): Promise<Data<'createFlow'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows', body, options })
@@ -710,7 +744,7 @@ export class WaxwingManagement {
    *
    * A change of the content creates a new version. Omitted fields keep their value, also if other requests change the
    * flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as
-   * `base_version`.
+   * `base_version`. Emails that were accepted before keep their version.
    */
   updateFlow(id: string, body: Body<'updateFlow'>, options?: RequestOptions): Promise<Data<'updateFlow'>> {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, body, options })
@@ -728,7 +762,8 @@ export class WaxwingManagement {
   /**
    * Get the draft of a flow.
    *
-   * Responds with 404 if the flow has no unpublished changes.
+   * Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the
+   * response works with `If-Match`.
    */
   getFlowDraft(id: string, options?: RequestOptions): Promise<Data<'getFlowDraft'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/draft`, options })
@@ -738,7 +773,8 @@ export class WaxwingManagement {
    * Save the draft of a flow.
    *
    * Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if
-   * there is no draft. The template may be invalid; it is checked when the draft is published.
+   * there is no draft. The template may be invalid; it is checked when the draft is published. If someone may have
+   * changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.
    */
   saveFlowDraft(id: string, body: Body<'saveFlowDraft'>, options?: RequestOptions): Promise<Data<'saveFlowDraft'>> {
     return this.#caller.call({ method: 'PUT', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/draft`, body, options })
@@ -756,7 +792,9 @@ export class WaxwingManagement {
   /**
    * Publish the draft of a flow.
    *
-   * Creates a version, which emails are sent with from now on, and activates a flow that was never published.
+   * Creates a version, which emails are sent with from now on, and activates a flow that was never published. Publishes
+   * the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once;
+   * queued emails keep theirs.
    */
   publishFlow(id: string, body: Body<'publishFlow'>, options?: RequestOptions): Promise<Data<'publishFlow'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/publish`, body, options })
@@ -766,7 +804,7 @@ export class WaxwingManagement {
    * Duplicate a flow.
    *
    * Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is
-   * published.
+   * published. The copy has the status `draft` and starts with version 0.
    */
   duplicateFlow(id: string, body: Body<'duplicateFlow'>, options?: RequestOptions): Promise<Data<'duplicateFlow'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/duplicate`, body, options })
@@ -775,7 +813,7 @@ export class WaxwingManagement {
   /**
    * List flow versions.
    *
-   * Newest first.
+   * Newest first. `created_by` is the email address of the author.
    */
   listFlowVersions(id: string, options?: RequestOptions): Promise<Data<'listFlowVersions'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/versions`, options })
@@ -803,7 +841,8 @@ export class WaxwingManagement {
   /**
    * Preview a flow.
    *
-   * Fields of the request replace the saved ones.
+   * Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored
+   * or sent.
    */
   previewFlow(id: string, body: Body<'previewFlow'>, options?: RequestOptions): Promise<Data<'previewFlow'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/preview`, body, isRepeatable: true, options })
@@ -812,7 +851,8 @@ export class WaxwingManagement {
   /**
    * Send an email to one contact.
    *
-   * Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.
+   * Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks. For people who are signed
+   * in. Apps use `sendEmailThroughFlow` of the public API.
    */
   sendFlow(id: string, body: Body<'sendFlow'>, options?: RequestOptions): Promise<Data<'sendFlow'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/send`, body, options })
@@ -822,6 +862,9 @@ export class WaxwingManagement {
    * Send a test email.
    *
    * Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.
+   * A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and
+   * has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is
+   * missing, nothing is sent. Suppressed addresses receive no test email either.
    */
   sendTestEmail(id: string, body: Body<'sendTestEmail'>, options?: RequestOptions): Promise<Data<'sendTestEmail'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/test`, body, options })
@@ -830,7 +873,8 @@ export class WaxwingManagement {
   /**
    * List messages.
    *
-   * Newest first.
+   * Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query`
+   * searches in address and subject.
    */
   listMessages(query: Query<'listMessages'> = {}, options?: RequestOptions): PagedList<Item<'listMessages'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/messages', query, options })
@@ -839,7 +883,8 @@ export class WaxwingManagement {
   /**
    * Get a message.
    *
-   * Includes its events and the email as it was sent.
+   * Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was
+   * erased.
    */
   getMessage(id: string, options?: RequestOptions): Promise<Data<'getMessage'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/messages/${encodeURIComponent(id)}`, options })
@@ -848,7 +893,9 @@ export class WaxwingManagement {
   /**
    * Cancel a message.
    *
-   * Cancels an email that is scheduled or queued.
+   * Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can
+   * be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its
+   * queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
    */
   cancelMessage(id: string, options?: RequestOptions): Promise<Data<'cancelMessage'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/messages/${encodeURIComponent(id)}`, options })
@@ -858,7 +905,8 @@ export class WaxwingManagement {
    * Send a message again.
    *
    * Sends a new message through the same flow to the same contact, with the same context. It uses the current version of
-   * the flow and the current address of the contact.
+   * the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and
+   * subscriptions are checked as for any other email.
    */
   sendMessageAgain(id: string, options?: RequestOptions): Promise<Data<'sendMessageAgain'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/messages/${encodeURIComponent(id)}/send-again`, options })
@@ -867,7 +915,7 @@ export class WaxwingManagement {
   /**
    * List broadcasts.
    *
-   * Newest first.
+   * Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.
    */
   listBroadcasts(query: Query<'listBroadcasts'> = {}, options?: RequestOptions): PagedList<Item<'listBroadcasts'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/broadcasts', query, options })
@@ -876,7 +924,11 @@ export class WaxwingManagement {
   /**
    * Create a broadcast.
    *
-   * Creates a draft. Nothing is sent until it is started or scheduled.
+   * Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed
+   * later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all
+   * segments together; a contact in several of them receives one email. `schedule.at` is a local time in
+   * `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement:
+   * true`.
    */
   createBroadcast(body: Body<'createBroadcast'>, options?: RequestOptions): Promise<Data<'createBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/broadcasts', body, options })
@@ -886,7 +938,7 @@ export class WaxwingManagement {
    * Get a broadcast.
    *
    * Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five
-   * seconds.
+   * seconds. Poll it about once a second to show the progress.
    */
   getBroadcast(id: string, options?: RequestOptions): Promise<Data<'getBroadcast'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}`, options })
@@ -913,7 +965,8 @@ export class WaxwingManagement {
   /**
    * Duplicate a broadcast.
    *
-   * Creates a draft with the same content and audience.
+   * Creates a draft with the same content and audience. The planned time is copied as well; if it has passed, choose a
+   * new one before the start. Groups and segments that were deleted since are left out.
    */
   duplicateBroadcast(id: string, options?: RequestOptions): Promise<Data<'duplicateBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/duplicate`, options })
@@ -922,7 +975,9 @@ export class WaxwingManagement {
   /**
    * List the recipients of a broadcast.
    *
-   * The recipients that were frozen at the start, with what happened to each.
+   * The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server
+   * deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or
+   * unsubscribed after the start.
    */
   listBroadcastRecipients(id: string, query: Query<'listBroadcastRecipients'> = {}, options?: RequestOptions): PagedList<Item<'listBroadcastRecipients'>> {
     return this.#caller.list({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/recipients`, query, options })
@@ -931,7 +986,8 @@ export class WaxwingManagement {
   /**
    * List the links of a broadcast.
    *
-   * The 100 links that were clicked most often, without clicks by scanners.
+   * The 100 links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as
+   * it is in the email.
    */
   listBroadcastLinks(id: string, options?: RequestOptions): Promise<Data<'listBroadcastLinks'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/links`, options })
@@ -940,7 +996,9 @@ export class WaxwingManagement {
   /**
    * Check a broadcast.
    *
-   * Counts the recipients and finds missing variables, without sending anything.
+   * Counts the recipients and finds missing variables, without sending anything. Renders the email for as many
+   * recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are
+   * sent.
    */
   checkBroadcast(id: string, options?: RequestOptions): Promise<Data<'checkBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/check`, options })
@@ -949,7 +1007,8 @@ export class WaxwingManagement {
   /**
    * Send a test of a broadcast.
    *
-   * Sends the email to one address, with the context of the broadcast.
+   * Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the
+   * subscription of the address.
    */
   testBroadcast(id: string, body: Body<'testBroadcast'>, options?: RequestOptions): Promise<Data<'testBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/test`, body, options })
@@ -958,7 +1017,8 @@ export class WaxwingManagement {
   /**
    * Choose a variant of a broadcast.
    *
-   * Sends this variant to the recipients outside the sample. Members need the permission to start broadcasts.
+   * Sends this variant to the recipients outside the sample. Also ends the wait for the winner that would be chosen
+   * automatically. While the sample is still being sent, the others follow when that has finished.
    */
   chooseBroadcastVariant(id: string, body: Body<'chooseBroadcastVariant'>, options?: RequestOptions): Promise<Data<'chooseBroadcastVariant'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/choose-variant`, body, options })
@@ -967,8 +1027,9 @@ export class WaxwingManagement {
   /**
    * Start a broadcast.
    *
-   * Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the
-   * permission to start broadcasts.
+   * Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending
+   * begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and,
+   * with a session, an owner. Of several concurrent requests, one succeeds.
    */
   startBroadcast(id: string, body: Body<'startBroadcast'>, options?: RequestOptions): Promise<Data<'startBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/start`, body, options })
@@ -977,8 +1038,9 @@ export class WaxwingManagement {
   /**
    * Schedule a broadcast.
    *
-   * Starts the broadcast at its planned time, with the recipients of that time. Members need the permission to start
-   * broadcasts.
+   * Starts the broadcast at its planned time. The recipients are those of that time, so their number may differ from the
+   * confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later,
+   * and expires after that.
    */
   scheduleBroadcast(id: string, body: Body<'scheduleBroadcast'>, options?: RequestOptions): Promise<Data<'scheduleBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/schedule`, body, options })
@@ -987,7 +1049,7 @@ export class WaxwingManagement {
   /**
    * Pause a broadcast.
    *
-   * No further email is sent until it is resumed.
+   * No further email is sent until it is resumed. Emails that are being transferred at this moment still arrive.
    */
   pauseBroadcast(id: string, options?: RequestOptions): Promise<Data<'pauseBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/pause`, options })
@@ -996,7 +1058,7 @@ export class WaxwingManagement {
   /**
    * Resume a broadcast.
    *
-   * Continues where it was paused. Members need the permission to start broadcasts.
+   * Continues where it was paused.
    */
   resumeBroadcast(id: string, options?: RequestOptions): Promise<Data<'resumeBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/resume`, options })
@@ -1005,7 +1067,8 @@ export class WaxwingManagement {
   /**
    * Cancel a broadcast.
    *
-   * Recipients that were not sent an email yet get none.
+   * Recipients that were not sent an email yet get none, and get the status `cancelled` within seconds. This cannot be
+   * undone.
    */
   cancelBroadcast(id: string, options?: RequestOptions): Promise<Data<'cancelBroadcast'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/cancel`, options })
@@ -1014,8 +1077,8 @@ export class WaxwingManagement {
   /**
    * Retry the failed recipients of a broadcast.
    *
-   * Sends a finished broadcast to the recipients with the status failed. Members need the permission to start
-   * broadcasts.
+   * Sends a finished broadcast to the recipients with the status `failed`. Recipients that bounced or are suppressed are
+   * not tried again.
    */
   retryBroadcastFailed(id: string, options?: RequestOptions): Promise<Data<'retryBroadcastFailed'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/retry-failed`, options })
@@ -1025,7 +1088,8 @@ export class WaxwingManagement {
    * List emails in the built-in inbox.
    *
    * Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password
-   * resets and invitations, are returned to owners only; their `message_id` is null.
+   * resets and invitations, are returned to owners only; their `message_id` is null. Empty if a mail server is
+   * configured.
    */
   listInboxEmails(query: Query<'listInboxEmails'> = {}, options?: RequestOptions): PagedList<Item<'listInboxEmails'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/inbox', query, options })
@@ -1061,7 +1125,8 @@ export class WaxwingManagement {
   /**
    * Check the mail server and the DNS records.
    *
-   * Only for owners of the organization that operates this installation.
+   * Only for owners of the organization that operates this installation. Connects to the mail server and looks up the
+   * DNS records. Takes up to a few seconds. Sends no email.
    */
   checkSending(options?: RequestOptions): Promise<Data<'checkSending'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/sending/check', isRepeatable: true, options })
@@ -1070,7 +1135,8 @@ export class WaxwingManagement {
   /**
    * List recent notices.
    *
-   * The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports.
+   * The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports, newest first.
+   * Notices are also sent by email to the owners.
    */
   listNotices(options?: RequestOptions): Promise<Data<'listNotices'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/notices', options })
@@ -1079,7 +1145,8 @@ export class WaxwingManagement {
   /**
    * List events.
    *
-   * Newest first.
+   * Newest first. Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always
+   * kept.
    */
   listEvents(query: Query<'listEvents'> = {}, options?: RequestOptions): PagedList<Item<'listEvents'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/events', query, options })
@@ -1097,7 +1164,8 @@ export class WaxwingManagement {
   /**
    * Get an overview.
    *
-   * Daily counts of all event types, totals, and the flows that sent the most.
+   * Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the
+   * preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.
    */
   getOverview(query: Query<'getOverview'>, options?: RequestOptions): Promise<Data<'getOverview'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/overview', query, options })
@@ -1115,7 +1183,11 @@ export class WaxwingManagement {
   /**
    * Get the results of a flow.
    *
-   * Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.
+   * Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts
+   * come from counters, so the response does not depend on how many events there are. `unique` counts messages at their
+   * first occurrence made by a person. A link is counted without the parts of its URL that are different for every
+   * recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all
+   * others together.
    */
   getFlowResults(id: string, query: Query<'getFlowResults'>, options?: RequestOptions): Promise<Data<'getFlowResults'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/results`, query, options })
@@ -1124,7 +1196,8 @@ export class WaxwingManagement {
   /**
    * List the clicks on a link of a flow.
    *
-   * Newest first.
+   * Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with
+   * others are not listed.
    */
   listLinkClicks(id: string, query: Query<'listLinkClicks'>, options?: RequestOptions): PagedList<Item<'listLinkClicks'>> {
     return this.#caller.list({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/link-clicks`, query, options })
@@ -1170,7 +1243,8 @@ export class WaxwingManagement {
   /**
    * Update a webhook.
    *
-   * Set `status` to pause or resume the webhook.
+   * Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries
+   * and sends them when it is resumed.
    */
   updateWebhook(id: string, body: Body<'updateWebhook'>, options?: RequestOptions): Promise<Data<'updateWebhook'>> {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, body, options })
@@ -1189,7 +1263,8 @@ export class WaxwingManagement {
    * Rotate the signing secret.
    *
    * Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the
-   * previous secret immediately).
+   * previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a
+   * receiver can switch without losing deliveries. The overlap is at most 720 hours.
    */
   rotateWebhookSecret(id: string, body: Body<'rotateWebhookSecret'>, options?: RequestOptions): Promise<Data<'rotateWebhookSecret'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/rotate-secret`, body, options })
@@ -1198,7 +1273,9 @@ export class WaxwingManagement {
   /**
    * Send a test event.
    *
-   * Sends a sample event and returns the attempt.
+   * Sends a sample event and returns the attempt. The sample event has `"test": true` in its `data`. It is sent once,
+   * without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10
+   * seconds.
    */
   testWebhook(id: string, body: Body<'testWebhook'>, options?: RequestOptions): Promise<Data<'testWebhook'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/test`, body, options })
@@ -1207,7 +1284,7 @@ export class WaxwingManagement {
   /**
    * List the deliveries of a webhook.
    *
-   * Newest first.
+   * Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).
    */
   listWebhookDeliveries(id: string, query: Query<'listWebhookDeliveries'> = {}, options?: RequestOptions): PagedList<Item<'listWebhookDeliveries'>> {
     return this.#caller.list({ method: 'GET', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/deliveries`, query, options })
@@ -1216,7 +1293,7 @@ export class WaxwingManagement {
   /**
    * Get a delivery.
    *
-   * Includes all attempts.
+   * Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.
    */
   getDelivery(id: string, options?: RequestOptions): Promise<Data<'getDelivery'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/deliveries/${encodeURIComponent(id)}`, options })
@@ -1234,7 +1311,8 @@ export class WaxwingManagement {
   /**
    * Replay failed deliveries of a webhook.
    *
-   * Replays all deliveries that failed since the given time.
+   * Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that
+   * fail while this runs are not included.
    */
   replayWebhookDeliveries(id: string, body: Body<'replayWebhookDeliveries'>, options?: RequestOptions): Promise<Data<'replayWebhookDeliveries'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/replay`, body, options })
@@ -1245,7 +1323,8 @@ export class WaxwingManagement {
    *
    * One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and
    * context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list
-   * has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
+   * has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more. The response
+   * is streamed, with a `Content-Disposition` header that names a file.
    */
   exportContact(id: string, options?: RequestOptions): Promise<Data<'exportContact'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/export`, options })

@@ -35,9 +35,7 @@ export interface paths {
         };
         /**
          * Check that the process is running
-         * @description `code` is 0 in this response; everywhere else it repeats the HTTP status.
-         *
-         *     For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.
+         * @description `code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.
          *
          *     **Permission**: none, the operation is public.
          */
@@ -105,9 +103,7 @@ export interface paths {
         put?: never;
         /**
          * Add members to a group
-         * @description Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed.
-         *
-         *     Creates contacts that do not exist yet and adds all of them to the group. A request has 1 to 10,000 members and at most 16 MiB. The request can be repeated safely. `rejected` lists the members that were not stored, by their index in the request.
+         * @description Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed. Creates contacts that do not exist yet and adds all of them to the group. A request has 1 to 10,000 members and at most 16 MiB. The request can be repeated safely. `rejected` lists the members that were not stored, by their index in the request.
          *
          *     **Permission**: an API key with the scope `contacts:write`.
          *
@@ -135,9 +131,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an email
-         * @description Cancels an email that is scheduled or queued.
-         *
-         *     After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
+         * @description Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
          *
          *     **Permission**: an API key with the scope `flows:send`.
          *
@@ -333,9 +327,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once.
-         *
-         *     Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.
+         * @description Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once. Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.
          *
          *     **Permission**: none, the operation is public.
          *
@@ -363,9 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Request a password reset
-         * @description Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.
-         *
-         *     The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.
+         * @description Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes. The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.
          *
          *     **Permission**: none, the operation is public.
          *
@@ -417,9 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password with a reset link
-         * @description The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session.
-         *
-         *     The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the change.
+         * @description The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session. The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the change.
          *
          *     **Permission**: none, the operation is public.
          *
@@ -472,9 +460,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm a new email address
-         * @description The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid.
-         *
-         *     Sessions stay valid. Sign in with the new address from now on.
+         * @description The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid. Sessions stay valid. Sign in with the new address from now on.
          *
          *     **Permission**: none, the operation is public.
          *
@@ -511,9 +497,7 @@ export interface paths {
         head?: never;
         /**
          * Update your profile
-         * @description Fields that are omitted keep their value.
-         *
-         *     The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.
+         * @description Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.
          *
          *     **Permission**: any member of the organization.
          */
@@ -531,9 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Change the email address
-         * @description Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour.
-         *
-         *     A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.
+         * @description Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour. A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.
          *
          *     **Permission**: any member of the organization.
          *
@@ -545,9 +527,7 @@ export interface paths {
         post: operations["changeEmail"];
         /**
          * Cancel the change of the email address
-         * @description The link that was sent to the new address becomes invalid.
-         *
-         *     Has no effect if no change is pending.
+         * @description The link that was sent to the new address becomes invalid. Has no effect if no change is pending.
          *
          *     **Permission**: any member of the organization.
          */
@@ -568,9 +548,7 @@ export interface paths {
         put?: never;
         /**
          * Change the password
-         * @description Ends all sessions of this account and returns a new one.
-         *
-         *     The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.
+         * @description Ends all sessions of this account and returns a new one. The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.
          *
          *     **Permission**: any member of the organization.
          *
@@ -594,9 +572,7 @@ export interface paths {
         };
         /**
          * List your sessions
-         * @description The last used first. The time of the last use is accurate to 5 minutes.
-         *
-         *     A user has at most 50 sessions; a further sign-in ends the oldest one.
+         * @description The last used first. The time of the last use is accurate to 5 minutes. A user has at most 50 sessions; a further sign-in ends the oldest one.
          *
          *     **Permission**: any member of the organization.
          */
@@ -621,9 +597,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Signs out one device.
-         *
-         *     Requests with the token of the session are rejected from now on.
+         * @description Signs out one device. Requests with the token of the session are rejected from now on.
          *
          *     **Permission**: any member of the organization.
          *
@@ -648,9 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out
-         * @description Ends the current session.
-         *
-         *     The token of this request is rejected from now on. Other sessions of the account stay valid.
+         * @description Ends the current session. The token of this request is rejected from now on. Other sessions of the account stay valid.
          *
          *     **Permission**: any member of the organization.
          */
@@ -672,9 +644,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out everywhere
-         * @description Ends all sessions of this account, including the current one.
-         *
-         *     Use it after a device was lost. Sign in again to get a new session.
+         * @description Ends all sessions of this account, including the current one. Use it after a device was lost. Sign in again to get a new session.
          *
          *     **Permission**: any member of the organization.
          */
@@ -694,9 +664,7 @@ export interface paths {
         };
         /**
          * List event types
-         * @description Each with an example of the webhook payload.
-         *
-         *     The same catalog as under Webhook events.
+         * @description Each with an example of the webhook payload. The same catalog as under Webhook events.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
@@ -727,9 +695,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the organization and all of its data
-         * @description Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All data is erased in the background and cannot be restored.
-         *
-         *     Requires the exact name of the organization and your own password, so that it cannot happen by accident.
+         * @description Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All data is erased in the background and cannot be restored. Requires the exact name of the organization and your own password, so that it cannot happen by accident.
          *
          *     **Permission**: owners of the organization.
          *
@@ -744,9 +710,7 @@ export interface paths {
         head?: never;
         /**
          * Update the organization
-         * @description Owners only.
-         *
-         *     Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.
+         * @description Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.
          *
          *     **Permission**: owners of the organization.
          *
@@ -804,9 +768,7 @@ export interface paths {
         head?: never;
         /**
          * Change the role or the permissions of a member
-         * @description Owners only.
-         *
-         *     Owners can change everything in the organization; members everything except the team and the organization itself.
+         * @description Owners only. Owners can change everything in the organization; members everything except the team and the organization itself.
          *
          *     **Permission**: owners of the organization.
          *
@@ -826,9 +788,7 @@ export interface paths {
         };
         /**
          * List pending invitations
-         * @description Owners only.
-         *
-         *     Accepted and expired invitations are not included.
+         * @description Owners only. Accepted and expired invitations are not included.
          *
          *     **Permission**: owners of the organization.
          */
@@ -836,9 +796,7 @@ export interface paths {
         put?: never;
         /**
          * Create an invitation
-         * @description Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response.
-         *
-         *     An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.
+         * @description Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.
          *
          *     **Permission**: owners of the organization.
          *
@@ -894,9 +852,7 @@ export interface paths {
         post?: never;
         /**
          * Withdraw an invitation
-         * @description Owners only.
-         *
-         *     The link of a withdrawn invitation stops working immediately.
+         * @description Owners only. The link of a withdrawn invitation stops working immediately.
          *
          *     **Permission**: owners of the organization.
          */
@@ -923,9 +879,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The `api_key` is only returned in this response.
-         *
-         *     Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.
+         * @description The `api_key` is only returned in this response. Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.
          *
          *     **Permission**: any member of the organization.
          *
@@ -1009,9 +963,7 @@ export interface paths {
         };
         /**
          * Count contacts
-         * @description Counts the contacts that match a filter. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true.
-         *
-         *     Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample; request it again with `exact=true` for the exact number.
+         * @description Takes the same filters as the list of contacts. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true. Then `approximate` is true.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          *
@@ -1037,9 +989,7 @@ export interface paths {
         };
         /**
          * Count the contacts of a segment
-         * @description Counts its contacts now. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true.
-         *
-         *     If `exact` is false, counting took too long and `count` is an estimate from a sample.
+         * @description Counts its contacts now. If there are more than 50,000 contacts and that takes longer than 200 ms, the number is estimated from a sixteenth of them, unless `exact` is true. Then `exact` in the response is false.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -1061,9 +1011,7 @@ export interface paths {
         };
         /**
          * Export contacts
-         * @description A CSV file of the contacts that match a filter, oldest first.
-         *
-         *     Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.
+         * @description A CSV file of the contacts that match a filter, oldest first. Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          *
@@ -1098,9 +1046,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a contact
-         * @description Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again.
-         *
-         *     This cannot be undone. Export the contact first if you need a record of it.
+         * @description Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again. This cannot be undone. Export the contact first if you need a record of it.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
@@ -1138,9 +1084,7 @@ export interface paths {
         put?: never;
         /**
          * Change many contacts
-         * @description Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`.
-         *
-         *     The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.
+         * @description Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`. The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1214,9 +1158,7 @@ export interface paths {
         };
         /**
          * List the timeline of a contact
-         * @description Messages, events and changes, newest first.
-         *
-         *     `kind` is `message`, `event` or `change`; fields of other kinds are null.
+         * @description Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -1238,9 +1180,7 @@ export interface paths {
         };
         /**
          * List the consents of a contact
-         * @description Every subscription and unsubscription, with its time, source and address. Newest first.
-         *
-         *     The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.
+         * @description Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -1303,9 +1243,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a group
-         * @description The contacts in the group are kept.
-         *
-         *     This cannot be undone.
+         * @description The contacts in the group are kept. This cannot be undone.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1340,9 +1278,7 @@ export interface paths {
         put?: never;
         /**
          * Add contacts to a group
-         * @description Adds all contacts or, if one of them does not exist, none.
-         *
-         *     1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.
+         * @description Adds all contacts or, if one of them does not exist, none. 1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1434,9 +1370,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a segment
-         * @description The contacts are kept.
-         *
-         *     This cannot be undone.
+         * @description The contacts are kept. This cannot be undone.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
@@ -1488,9 +1422,7 @@ export interface paths {
         };
         /**
          * Get an import
-         * @description Includes the progress of the import and the rejected rows.
-         *
-         *     Poll it about once a second until `status` is `done`, `failed` or `cancelled`.
+         * @description Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -1540,9 +1472,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background.
-         *
-         *     Poll the import until `undo.status` is `done`.
+         * @description Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background: poll the import until `undo.status` is `done`.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1568,9 +1498,7 @@ export interface paths {
         put?: never;
         /**
          * Inspect a CSV file before importing it
-         * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.
-         *
-         *     Use the returned `mapping` as the starting point of the mapping for the import.
+         * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected `mapping`, the starting point of the mapping for the import. Nothing is stored.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1596,9 +1524,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file
-         * @description The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.
-         *
-         *     An organization can have ten imports in progress. Larger lists: split the file.
+         * @description The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1626,9 +1552,7 @@ export interface paths {
         };
         /**
          * List suppressions
-         * @description Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.
-         *
-         *     An address can have several suppressions with different reasons.
+         * @description Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first. An address can have several suppressions with different reasons.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -1636,9 +1560,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress an address
-         * @description The address receives no email, neither transactional nor marketing.
-         *
-         *     Suppressing an address again changes nothing. The address does not need to be a contact.
+         * @description The address receives no email, neither transactional nor marketing. Suppressing an address again changes nothing. The address does not need to be a contact.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
@@ -1661,9 +1583,7 @@ export interface paths {
         post?: never;
         /**
          * Remove the suppressions of an address
-         * @description Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
-         *
-         *     Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.
+         * @description Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed. Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1688,9 +1608,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress a list of addresses
-         * @description The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result.
-         *
-         *     Suppressing an address twice has no effect. Lists of more than 5,000 addresses: split them.
+         * @description The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result. Suppressing an address twice has no effect.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
@@ -1714,9 +1632,7 @@ export interface paths {
         };
         /**
          * List flows
-         * @description Newest first. Archived flows are only included if `status` is `archived`.
-         *
-         *     `stats_30d` counts the last 30 days.
+         * @description Newest first. Archived flows are only included if `status` is `archived`. `stats_30d` counts the last 30 days.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
@@ -1724,9 +1640,7 @@ export interface paths {
         put?: never;
         /**
          * Create a flow
-         * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).
-         *
-         *     The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
+         * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates). The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
@@ -1769,9 +1683,7 @@ export interface paths {
         head?: never;
         /**
          * Update a flow
-         * @description A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.
-         *
-         *     Emails that were accepted before keep their version.
+         * @description A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`. Emails that were accepted before keep their version.
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
@@ -1794,18 +1706,14 @@ export interface paths {
         };
         /**
          * Get the draft of a flow
-         * @description Responds with 404 if the flow has no unpublished changes.
-         *
-         *     Sends use the published version. The `ETag` of the response works with `If-Match`.
+         * @description Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the response works with `If-Match`.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         get: operations["getFlowDraft"];
         /**
          * Save the draft of a flow
-         * @description Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published.
-         *
-         *     If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.
+         * @description Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published. If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
@@ -1845,9 +1753,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft of a flow
-         * @description Creates a version, which emails are sent with from now on, and activates a flow that was never published.
-         *
-         *     Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.
+         * @description Creates a version, which emails are sent with from now on, and activates a flow that was never published. Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
@@ -1876,9 +1782,7 @@ export interface paths {
         put?: never;
         /**
          * Duplicate a flow
-         * @description Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published.
-         *
-         *     The copy has the status `draft` and starts with version 0.
+         * @description Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published. The copy has the status `draft` and starts with version 0.
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          */
@@ -1898,9 +1802,7 @@ export interface paths {
         };
         /**
          * List flow versions
-         * @description Newest first.
-         *
-         *     `created_by` is the email address of the author.
+         * @description Newest first. `created_by` is the email address of the author.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
@@ -1972,9 +1874,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a flow
-         * @description Fields of the request replace the saved ones.
-         *
-         *     Otherwise like the preview of an unsaved template. Nothing is stored or sent.
+         * @description Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored or sent.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
@@ -1996,9 +1896,7 @@ export interface paths {
         put?: never;
         /**
          * Send an email to one contact
-         * @description Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks.
-         *
-         *     For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.
+         * @description Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks. For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.
          *
          *     **Permission**: any member of the organization.
          *
@@ -2027,9 +1925,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test email
-         * @description Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”.
-         *
-         *     A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.
+         * @description Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”. A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.
          *
          *     **Permission**: any member of the organization.
          *
@@ -2056,9 +1952,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Newest first.
-         *
-         *     `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.
+         * @description Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.
          *
          *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
@@ -2080,9 +1974,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description Includes its events and the email as it was sent.
-         *
-         *     `html`, `text` and `context` are null after the contact was erased.
+         * @description Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.
          *
          *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
@@ -2091,9 +1983,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a message
-         * @description Cancels an email that is scheduled or queued.
-         *
-         *     After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
+         * @description Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
          *
          *     **Permission**: any member, or an API key with the scope `messages:send`.
          *
@@ -2118,9 +2008,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again
-         * @description Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact.
-         *
-         *     For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.
+         * @description Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.
          *
          *     **Permission**: any member of the organization.
          *
@@ -2147,9 +2035,7 @@ export interface paths {
         };
         /**
          * List broadcasts
-         * @description Newest first.
-         *
-         *     Use `GET …/broadcasts/{id}` for the results of one broadcast.
+         * @description Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2157,9 +2043,7 @@ export interface paths {
         put?: never;
         /**
          * Create a broadcast
-         * @description Creates a draft. Nothing is sent until it is started or scheduled.
-         *
-         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.
+         * @description Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2184,9 +2068,7 @@ export interface paths {
         };
         /**
          * Get a broadcast
-         * @description Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds.
-         *
-         *     Poll it about once a second to show the progress.
+         * @description Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds. Poll it about once a second to show the progress.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2230,9 +2112,7 @@ export interface paths {
         put?: never;
         /**
          * Duplicate a broadcast
-         * @description Creates a draft with the same content and audience.
-         *
-         *     The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.
+         * @description Creates a draft with the same content and audience. The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          */
@@ -2252,9 +2132,7 @@ export interface paths {
         };
         /**
          * List the recipients of a broadcast
-         * @description The recipients that were frozen at the start, with what happened to each.
-         *
-         *     `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.
+         * @description The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2276,9 +2154,7 @@ export interface paths {
         };
         /**
          * Export the recipients of a broadcast
-         * @description A CSV file of the recipients with what happened to each.
-         *
-         *     Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.
+         * @description A CSV file of the recipients with what happened to each. Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2300,9 +2176,7 @@ export interface paths {
         };
         /**
          * List the links of a broadcast
-         * @description The 100 links that were clicked most often, without clicks by scanners.
-         *
-         *     Counts clicks since the start, by the URL as it is in the email.
+         * @description The 100 links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
          */
@@ -2326,9 +2200,7 @@ export interface paths {
         put?: never;
         /**
          * Check a broadcast
-         * @description Counts the recipients and finds missing variables, without sending anything.
-         *
-         *     Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.
+         * @description Counts the recipients and finds missing variables, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2355,9 +2227,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test of a broadcast
-         * @description Sends the email to one address, with the context of the broadcast.
-         *
-         *     Test emails are not counted and ignore the subscription of the address.
+         * @description Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the subscription of the address.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          */
@@ -2379,9 +2249,7 @@ export interface paths {
         put?: never;
         /**
          * Choose a variant of a broadcast
-         * @description Sends this variant to the recipients outside the sample. Members need the permission to start broadcasts.
-         *
-         *     Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.
+         * @description Sends this variant to the recipients outside the sample. Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -2408,9 +2276,7 @@ export interface paths {
         put?: never;
         /**
          * Start a broadcast
-         * @description Freezes the recipients and starts sending, or schedules the broadcast if it has a planned time. Members need the permission to start broadcasts.
-         *
-         *     Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
+         * @description Without a planned time, the version of the flow is pinned, the recipients are frozen in the background, and sending begins. With `schedule.at`, the broadcast is scheduled. A service announcement needs `expected_unsubscribed` and, with a session, an owner. Of several concurrent requests, one succeeds.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -2438,9 +2304,7 @@ export interface paths {
         put?: never;
         /**
          * Schedule a broadcast
-         * @description Starts the broadcast at its planned time, with the recipients of that time. Members need the permission to start broadcasts.
-         *
-         *     The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.
+         * @description Starts the broadcast at its planned time. The recipients are those of that time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after_seconds` later, and expires after that.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -2467,9 +2331,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a broadcast
-         * @description No further email is sent until it is resumed.
-         *
-         *     Emails that are being transferred at this moment still arrive.
+         * @description No further email is sent until it is resumed. Emails that are being transferred at this moment still arrive.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2495,7 +2357,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a broadcast
-         * @description Continues where it was paused. Members need the permission to start broadcasts.
+         * @description Continues where it was paused.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -2521,9 +2383,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a broadcast
-         * @description Recipients that were not sent an email yet get none.
-         *
-         *     This cannot be undone. The remaining recipients get the status `cancelled` within seconds.
+         * @description Recipients that were not sent an email yet get none, and get the status `cancelled` within seconds. This cannot be undone.
          *
          *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
          *
@@ -2549,9 +2409,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the failed recipients of a broadcast
-         * @description Sends a finished broadcast to the recipients with the status failed. Members need the permission to start broadcasts.
-         *
-         *     Recipients that bounced or are suppressed are not tried again.
+         * @description Sends a finished broadcast to the recipients with the status `failed`. Recipients that bounced or are suppressed are not tried again.
          *
          *     **Permission**: owners, members who may start broadcasts, or an API key with the scope `broadcasts:send` that one of them created.
          *
@@ -2575,9 +2433,7 @@ export interface paths {
         };
         /**
          * List emails in the built-in inbox
-         * @description Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null.
-         *
-         *     Empty if a mail server is configured.
+         * @description Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null. Empty if a mail server is configured.
          *
          *     **Permission**: any member of the organization.
          */
@@ -2651,9 +2507,7 @@ export interface paths {
         put?: never;
         /**
          * Check the mail server and the DNS records
-         * @description Only for owners of the organization that operates this installation.
-         *
-         *     Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.
+         * @description Only for owners of the organization that operates this installation. Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.
          *
          *     **Permission**: owners of the organization that operates this installation.
          */
@@ -2673,9 +2527,7 @@ export interface paths {
         };
         /**
          * List recent notices
-         * @description The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports.
-         *
-         *     Notices are also sent by email to the owners. Newest first.
+         * @description The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports, newest first. Notices are also sent by email to the owners.
          *
          *     **Permission**: any member of the organization.
          */
@@ -2697,9 +2549,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Newest first.
-         *
-         *     Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.
+         * @description Newest first. Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.
          *
          *     **Permission**: any member, or an API key with the scope `metrics:read`.
          */
@@ -2743,9 +2593,7 @@ export interface paths {
         };
         /**
          * Get an overview
-         * @description Daily counts of all event types, totals, and the flows that sent the most.
-         *
-         *     `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.
+         * @description Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.
          *
          *     **Permission**: any member, or an API key with the scope `metrics:read`.
          *
@@ -2794,9 +2642,7 @@ export interface paths {
         };
         /**
          * Get the results of a flow
-         * @description Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.
-         *
-         *     Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.
+         * @description Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          *
@@ -2822,9 +2668,7 @@ export interface paths {
         };
         /**
          * List the clicks on a link of a flow
-         * @description Newest first.
-         *
-         *     Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.
+         * @description Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          *
@@ -2927,9 +2771,7 @@ export interface paths {
         head?: never;
         /**
          * Update a webhook
-         * @description Set `status` to pause or resume the webhook.
-         *
-         *     Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.
+         * @description Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
@@ -2951,9 +2793,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).
-         *
-         *     During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.
+         * @description Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
@@ -2975,9 +2815,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends a sample event and returns the attempt.
-         *
-         *     The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.
+         * @description Sends a sample event and returns the attempt. The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
@@ -3002,9 +2840,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description Newest first.
-         *
-         *     Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).
+         * @description Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
@@ -3026,9 +2862,7 @@ export interface paths {
         };
         /**
          * Get a delivery
-         * @description Includes all attempts.
-         *
-         *     `payload` is the exact body that was signed. `response_body` has at most 16 KiB.
+         * @description Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
@@ -3078,9 +2912,7 @@ export interface paths {
         put?: never;
         /**
          * Replay failed deliveries of a webhook
-         * @description Replays all deliveries that failed since the given time.
-         *
-         *     `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.
+         * @description Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
@@ -3100,9 +2932,7 @@ export interface paths {
         };
         /**
          * Export everything stored about a contact
-         * @description One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
-         *
-         *     The response is streamed, with a `Content-Disposition` header that names a file.
+         * @description One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more. The response is streamed, with a `Content-Disposition` header that names a file.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
@@ -3954,16 +3784,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0",
-                     *       "info": {
-                     *         "title": "Waxwing API",
-                     *         "version": "0.2.0"
-                     *       },
-                     *       "paths": {}
-                     *     }
-                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
@@ -3989,14 +3809,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 0,
-                     *       "status": "success",
-                     *       "message": "ok",
-                     *       "data": "ok"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 0;
@@ -4026,14 +3838,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "ready",
-                     *       "data": "ready"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4063,23 +3867,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "The key is valid",
-                     *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *       "data": {
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "organization_name": "Acme",
-                     *         "scopes": [
-                     *           "contacts:write",
-                     *           "flows:send",
-                     *           "analytics:read"
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4111,28 +3898,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *       "members": [
-                 *         {
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada",
-                 *           "attributes": {
-                 *             "plan": "pro"
-                 *           }
-                 *         },
-                 *         {
-                 *           "email": "grace@example.com",
-                 *           "first_name": "Grace"
-                 *         },
-                 *         {
-                 *           "email": "alan@",
-                 *           "first_name": "Alan"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description The id of the group (`grp_…`). */
                     group_id: string;
@@ -4159,28 +3924,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "received": 3,
-                     *         "created": 2,
-                     *         "updated": 0,
-                     *         "added": 2,
-                     *         "already_members": 0,
-                     *         "rejected": [
-                     *           {
-                     *             "index": 2,
-                     *             "email": "alan@",
-                     *             "problem": "email is not a valid email address"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4215,19 +3958,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "status": "error",
-                     *       "message": "Group not found.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "not_found",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4252,10 +3982,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the message (`msg_…`).
-                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the message (`msg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -4268,17 +3995,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Email cancelled",
-                     *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "status": "cancelled"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4406,19 +4122,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "This Idempotency-Key was used with a different request. Use a new key.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "idempotency_key_reused",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4430,24 +4133,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "The template requires order_id. Add it to the context.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "missing_variables",
-                     *         "fields": [
-                     *           {
-                     *             "path": "context.order_id",
-                     *             "problem": "is required by the template and has no default"
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4467,27 +4152,18 @@ export interface operations {
     getEmailEventMetric: {
         parameters: {
             query: {
-                /**
-                 * @description The type of the events.
-                 * @example emailClick
-                 */
+                /** @description The type of the events. */
                 event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                 /**
                  * @description The first day, inclusive.
-                 * @example 2026-03-01
+                 * @example 2026-01-31
                  */
                 start_date: string;
-                /**
-                 * @description Inclusive. At most 731 days.
-                 * @example 2026-03-02
-                 */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
                 /** @description IANA time zone. */
                 timezone?: string;
-                /**
-                 * @description The id of a flow (`flw_…`). Only what belongs to it.
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
             };
             header?: never;
@@ -4502,36 +4178,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "event_name": "emailClick",
-                     *         "start_date": "2026-03-01",
-                     *         "end_date": "2026-03-02",
-                     *         "timezone": "UTC",
-                     *         "total": 1,
-                     *         "unique": 1,
-                     *         "machine": 0,
-                     *         "series": [
-                     *           {
-                     *             "date": "2026-03-01",
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           {
-                     *             "date": "2026-03-02",
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4592,24 +4238,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "end_date: must not be before start_date (2026-03-31)",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "validation_failed",
-                     *         "fields": [
-                     *           {
-                     *             "path": "end_date",
-                     *             "problem": "must not be before start_date (2026-03-31)"
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4633,18 +4261,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "registration_open": true,
-                     *         "has_users": true,
-                     *         "sends_email": false
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4675,13 +4291,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "organization_name": "Northwind Books",
-                 *       "email": "maria@northwind.example",
-                 *       "password": "violet anchor drizzle maple"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The name of the organization. */
                     organization_name: string;
@@ -4702,26 +4311,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Welcome",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "maria@northwind.example",
-                     *           "name": null,
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -4783,12 +4372,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "maria@northwind.example",
-                 *       "password": "violet anchor drizzle maple"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -4807,26 +4390,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "maria@northwind.example",
-                     *           "name": null,
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4859,19 +4422,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "status": "error",
-                     *       "message": "The email address or password is incorrect.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "unauthorized",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4888,10 +4438,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The token of the link in the invitation.
-                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV
-                 */
+                /** @description The token of the link in the invitation. */
                 token: string;
             };
             cookie?: never;
@@ -4904,19 +4451,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "organization_name": "Acme",
-                     *         "email": "noah@acme.example",
-                     *         "role": "member",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4940,19 +4474,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "status": "error",
-                     *       "message": "This invitation is no longer valid. Ask an owner of the organization for a new one.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "not_found",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -4971,13 +4492,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
-                 *       "name": "Noah",
-                 *       "password": "violet anchor drizzle maple"
-                 *     }
-                 */
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
@@ -5005,26 +4519,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Welcome",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *           "email": "noah@acme.example",
-                     *           "name": "Noah",
-                     *           "role": "member",
-                     *           "can_start_broadcasts": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -5095,11 +4589,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "maria@northwind.example"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -5116,14 +4605,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "If this address has an account, an email with a link is on its way",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5161,11 +4642,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "rst_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
-                 *     }
-                 */
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
@@ -5179,17 +4655,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "email": "maria@northwind.example",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5231,12 +4696,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "rst_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
-                 *       "password": "violet anchor drizzle maple now"
-                 *     }
-                 */
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
@@ -5252,26 +4711,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Password changed",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "maria@northwind.example",
-                     *           "name": null,
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5304,19 +4743,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "status": "error",
-                     *       "message": "This link is no longer valid. Request a new one on the sign-in page.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "not_found",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -5345,11 +4771,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "eml_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
-                 *     }
-                 */
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
@@ -5363,18 +4784,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "old_email": "maria@northwind.example",
-                     *         "new_email": "maria.novak@northwind.example",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5417,11 +4826,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "eml_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
-                 *     }
-                 */
                 "application/json": {
                     /** @description From the link in the email. */
                     token: string;
@@ -5435,16 +4839,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Email address changed",
-                     *       "data": {
-                     *         "email": "maria.novak@northwind.example"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5499,42 +4893,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example",
-                     *           "name": null,
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         },
-                     *         "organization": {
-                     *           "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "Acme",
-                     *           "timezone": "UTC",
-                     *           "keep_addresses": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         },
-                     *         "role": "owner",
-                     *         "operator": true,
-                     *         "mail": {
-                     *           "transport": "inbox"
-                     *         },
-                     *         "alerts": {
-                     *           "sending": true,
-                     *           "deliverability": true,
-                     *           "webhooks": true,
-                     *           "imports": true
-                     *         },
-                     *         "pending_email": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5607,14 +4965,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Ada Lovelace",
-                 *       "alerts": {
-                 *         "imports": false
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description Your name. */
                     name?: string | null;
@@ -5639,42 +4989,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example",
-                     *           "name": "Ada Lovelace",
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         },
-                     *         "organization": {
-                     *           "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "Acme",
-                     *           "timezone": "UTC",
-                     *           "keep_addresses": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         },
-                     *         "role": "owner",
-                     *         "operator": true,
-                     *         "mail": {
-                     *           "transport": "inbox"
-                     *         },
-                     *         "alerts": {
-                     *           "sending": true,
-                     *           "deliverability": true,
-                     *           "webhooks": true,
-                     *           "imports": false
-                     *         },
-                     *         "pending_email": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5750,12 +5064,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "maria.novak@northwind.example",
-                 *       "current_password": "violet anchor drizzle maple now"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -5774,17 +5082,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Confirm the new address",
-                     *       "data": {
-                     *         "email": "maria.novak@northwind.example",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5842,14 +5139,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Change cancelled",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5877,12 +5166,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "current_password": "violet anchor drizzle maple now",
-                 *       "new_password": "violet anchor drizzle maple again"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Your current password. */
                     current_password: string;
@@ -5898,26 +5181,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Password changed",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "maria@northwind.example",
-                     *           "name": null,
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5977,35 +5240,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "ses_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "current": true,
-                     *           "device": "Firefox on Linux",
-                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
-                     *           "ip_address": "203.0.113.7",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_used_at": "2026-03-02T10:15:00.000Z",
-                     *           "expires_at": "2026-03-09T09:30:00.000Z"
-                     *         },
-                     *         {
-                     *           "id": "ses_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "current": false,
-                     *           "device": "Firefox on Linux",
-                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
-                     *           "ip_address": "203.0.113.7",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_used_at": "2026-03-02T10:15:00.000Z",
-                     *           "expires_at": "2026-03-09T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6044,10 +5278,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the session (`ses_…`).
-                 * @example ses_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the session (`ses_…`). */
                 id: string;
             };
             cookie?: never;
@@ -6060,14 +5291,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Session ended",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6110,14 +5333,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Signed out",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6151,14 +5366,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "You are signed out everywhere",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6192,318 +5399,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "event_name": "emailSent",
-                     *           "description": "The mail server accepted an email.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailSent",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               }
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "emailOpen",
-                     *           "description": "An email was opened. The field \"machine\" is true for automated opens, by privacy proxies and scanners.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailOpen",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "machine": false,
-                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "emailClick",
-                     *           "description": "A link in an email was clicked.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailClick",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "machine": false,
-                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
-                     *               "url": "https://example.com/orders/1042"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "emailSoftBounce",
-                     *           "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailSoftBounce",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "bounce": {
-                     *                 "type": "soft",
-                     *                 "status": "4.2.2",
-                     *                 "reply_code": 452,
-                     *                 "reason": "mailbox_full",
-                     *                 "diagnostic": "452 4.2.2 The mailbox is over quota",
-                     *                 "confidence": "high",
-                     *                 "evidence": "452 4.2.2 The mailbox is over quota"
-                     *               },
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               }
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "emailHardBounce",
-                     *           "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailHardBounce",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "bounce": {
-                     *                 "type": "hard",
-                     *                 "status": "5.1.1",
-                     *                 "reply_code": 550,
-                     *                 "reason": "user_unknown",
-                     *                 "diagnostic": "550 5.1.1 No such user here",
-                     *                 "confidence": "high",
-                     *                 "evidence": "550 5.1.1 No such user here"
-                     *               },
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               }
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "emailComplaint",
-                     *           "description": "The recipient reported an email as spam. The address is suppressed.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "emailComplaint",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "feedback_type": "abuse"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactUnsubscribe",
-                     *           "description": "A contact unsubscribed from marketing email.",
-                     *           "in_all_events": true,
-                     *           "example": {
-                     *             "event_name": "contactUnsubscribe",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "method": "one_click"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactCreated",
-                     *           "description": "A contact was created.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactCreated",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "subscription": "subscribed"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactUpdated",
-                     *           "description": "The address, a name or an attribute of a contact was changed.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactUpdated",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "fields": [
-                     *                 "first_name",
-                     *                 "attributes"
-                     *               ]
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactSubscribed",
-                     *           "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactSubscribed",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "subscription": "subscribed"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "broadcastStarted",
-                     *           "description": "A broadcast started, or its failed recipients are being retried.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "broadcastStarted",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": null,
-                     *               "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "name": "November news",
-                     *               "status": "sending",
-                     *               "counts": {
-                     *                 "recipients": 1204,
-                     *                 "pending": 1204,
-                     *                 "queued": 0,
-                     *                 "sent": 0,
-                     *                 "bounced": 0,
-                     *                 "suppressed": 0,
-                     *                 "unsubscribed": 0,
-                     *                 "failed": 0,
-                     *                 "cancelled": 0
-                     *               }
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "broadcastFinished",
-                     *           "description": "A broadcast has ended: it was sent or cancelled, or has expired.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "broadcastFinished",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "contact": null,
-                     *               "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "name": "November news",
-                     *               "status": "sent",
-                     *               "counts": {
-                     *                 "recipients": 1204,
-                     *                 "pending": 0,
-                     *                 "queued": 0,
-                     *                 "sent": 1201,
-                     *                 "bounced": 3,
-                     *                 "suppressed": 0,
-                     *                 "unsubscribed": 0,
-                     *                 "failed": 0,
-                     *                 "cancelled": 0
-                     *               }
-                     *             }
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6579,21 +5474,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Acme",
-                     *         "timezone": "UTC",
-                     *         "keep_addresses": false,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "event_retention_months": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6631,12 +5511,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Northwind Books",
-                 *       "password": "violet anchor drizzle maple again"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The exact name of the organization. */
                     name: string;
@@ -6652,14 +5526,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Organization deleted. Its data is being erased.",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6720,11 +5586,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "timezone": "Europe/Vienna"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -6744,21 +5605,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Acme",
-                     *         "timezone": "Europe/Vienna",
-                     *         "keep_addresses": false,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "event_retention_months": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6814,33 +5660,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example",
-                     *           "name": "Ada Lovelace",
-                     *           "role": "owner",
-                     *           "can_start_broadcasts": true,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_login_at": "2026-03-02T08:58:41.000Z"
-                     *         },
-                     *         {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *           "email": "noah@acme.example",
-                     *           "name": "Noah",
-                     *           "role": "member",
-                     *           "can_start_broadcasts": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_login_at": "2026-03-02T08:58:41.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6873,20 +5692,14 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: {
-                /**
-                 * @description Also revoke the API keys that the member created.
-                 * @example true
-                 */
+                /** @description Also revoke the API keys that the member created. */
                 revoke_api_keys?: boolean;
                 /** @description Also pause the webhooks that the member created. */
                 pause_webhooks?: boolean;
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the member (`usr_…`).
-                 * @example usr_01kjt5r2g0e0t8vz1q0m3w0003
-                 */
+                /** @description The id of the member (`usr_…`). */
                 id: string;
             };
             cookie?: never;
@@ -6899,14 +5712,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Member removed",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6941,21 +5746,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the member (`usr_…`).
-                 * @example usr_01kjt5r2g0e0t8vz1q0m3w0003
-                 */
+                /** @description The id of the member (`usr_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "role": "owner"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description The new role.
@@ -6974,22 +5771,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *         "email": "noah@acme.example",
-                     *         "name": "Noah",
-                     *         "role": "owner",
-                     *         "can_start_broadcasts": true,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "last_login_at": "2026-03-02T08:58:41.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7047,23 +5828,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "noah@acme.example",
-                     *           "role": "member",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "expires_at": "2026-03-09T09:30:00.000Z",
-                     *           "sent_at": "2026-03-02T10:15:00.480Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7105,12 +5869,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "noah@acme.example",
-                 *       "role": "member"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -7137,23 +5895,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "email": "noah@acme.example",
-                     *         "role": "member",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "sent_at": "2026-03-02T10:15:00.480Z",
-                     *         "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
-                     *         "url": "https://mail.example.com/invitation/inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -7214,10 +5955,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the invitation (`inv_…`).
-                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the invitation (`inv_…`). */
                 id: string;
             };
             cookie?: never;
@@ -7230,21 +5968,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Invitation sent",
-                     *       "data": {
-                     *         "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "email": "noah@acme.example",
-                     *         "role": "member",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "sent_at": "2026-03-02T10:15:00.480Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7295,19 +6018,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 429,
-                     *       "status": "error",
-                     *       "message": "This invitation was just sent. Wait a minute before you send it again.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "rate_limited",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -7320,10 +6030,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the invitation (`inv_…`).
-                 * @example inv_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the invitation (`inv_…`). */
                 id: string;
             };
             cookie?: never;
@@ -7336,14 +6043,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Invitation withdrawn",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7378,50 +6077,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "name": "Shop backend",
-                     *           "prefix": "wxk_8sKq",
-                     *           "scopes": [
-                     *             "contacts:write",
-                     *             "messages:send"
-                     *           ],
-                     *           "public_only": false,
-                     *           "held": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_used_at": null,
-                     *           "created_by": {
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "email": "owner@acme.example"
-                     *           }
-                     *         },
-                     *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *           "name": "test",
-                     *           "prefix": "wxk_8sKq",
-                     *           "scopes": [
-                     *             "contacts:write",
-                     *             "flows:send",
-                     *             "analytics:read"
-                     *           ],
-                     *           "public_only": true,
-                     *           "held": false,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "last_used_at": null,
-                     *           "created_by": {
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "email": "owner@acme.example"
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7468,15 +6123,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Shop backend",
-                 *       "scopes": [
-                 *         "contacts:write",
-                 *         "messages:send"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -7492,31 +6138,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "name": "Shop backend",
-                     *         "prefix": "wxk_8sKq",
-                     *         "scopes": [
-                     *           "contacts:write",
-                     *           "messages:send"
-                     *         ],
-                     *         "public_only": false,
-                     *         "held": false,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "last_used_at": null,
-                     *         "created_by": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example"
-                     *         },
-                     *         "api_key": "wxk_8sKq2LmV5xTz7RwYb1NcDf4Gh9Jp3Qa6Ue0Wi8Zo2Xs"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -7580,10 +6201,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the API key (`key_…`).
-                 * @example key_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the API key (`key_…`). */
                 id: string;
             };
             cookie?: never;
@@ -7596,14 +6214,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "API key revoked",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7626,10 +6236,7 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /**
-                 * @description Words to find in the address or the name. A word with an @ matches the start of the address.
-                 * @example ada@
-                 */
+                /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
                 query?: string;
                 /** @description The id of a group (`grp_…`). */
                 group_id?: string;
@@ -7645,10 +6252,7 @@ export interface operations {
                 sort?: "-created_at" | "created_at" | "email" | "-email";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /**
-                 * @description The number of entries on a page, from 1 to 100.
-                 * @example 10
-                 */
+                /** @description The number of entries on a page, from 1 to 100. */
                 limit?: number;
             };
             header?: never;
@@ -7663,33 +6267,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "ada@example.com",
-                     *           "first_name": "Ada",
-                     *           "last_name": null,
-                     *           "attributes": {
-                     *             "plan": "pro"
-                     *           },
-                     *           "status": "subscribed",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "groups": [
-                     *             {
-                     *               "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "name": "Monthly newsletter"
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7744,16 +6321,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "linus@example.com",
-                 *       "first_name": "Linus",
-                 *       "attributes": {
-                 *         "plan": "free",
-                 *         "seats": 3
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -7786,26 +6353,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "email": "linus@example.com",
-                     *         "first_name": "Linus",
-                     *         "last_name": null,
-                     *         "attributes": {
-                     *           "plan": "free",
-                     *           "seats": 3
-                     *         },
-                     *         "status": "subscribed",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "groups": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -7850,19 +6397,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "A contact with this email address already exists.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -7881,10 +6415,7 @@ export interface operations {
                 query?: string;
                 /** @description The id of a group (`grp_…`). */
                 group_id?: string;
-                /**
-                 * @description The id of a segment (`seg_…`). Only contacts that match it.
-                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of a segment (`seg_…`). Only contacts that match it. */
                 segment_id?: string;
                 /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                 import_id?: string;
@@ -7907,17 +6438,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "count": 1,
-                     *         "approximate": false
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7957,10 +6477,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the segment (`seg_…`).
-                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the segment (`seg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -7973,17 +6490,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "count": 1,
-                     *         "exact": true
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8017,10 +6523,7 @@ export interface operations {
                 segment_id?: string;
                 /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
                 import_id?: string;
-                /**
-                 * @description Only entries with this status.
-                 * @example subscribed
-                 */
+                /** @description Only entries with this status. */
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. Save a longer one as a segment and use `segment_id`. */
                 filter?: string;
@@ -8037,11 +6540,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example id,email,first_name,last_name,status,groups,created_at,plan
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0001,ada@example.com,Ada,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,pro
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0005,grace@example.com,Grace,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,
-                     */
                     "text/csv": string;
                 };
             };
@@ -8068,10 +6566,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8086,31 +6581,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "email": "linus@example.com",
-                     *         "first_name": "Linus",
-                     *         "last_name": null,
-                     *         "attributes": {
-                     *           "plan": "free",
-                     *           "seats": 3
-                     *         },
-                     *         "status": "subscribed",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "groups": [
-                     *           {
-                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "name": "Monthly newsletter"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8151,10 +6621,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8167,14 +6634,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Contact erased",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8202,25 +6661,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "last_name": "Berg",
-                 *       "attributes": {
-                 *         "plan": "pro",
-                 *         "seats": 5
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -8252,31 +6699,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "email": "linus@example.com",
-                     *         "first_name": "Linus",
-                     *         "last_name": "Berg",
-                     *         "attributes": {
-                     *           "plan": "pro",
-                     *           "seats": 5
-                     *         },
-                     *         "status": "subscribed",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "groups": [
-                     *           {
-                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "name": "Monthly newsletter"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8348,27 +6770,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "action": "unsubscribe",
-                     *           "group_id": null,
-                     *           "status": "done",
-                     *           "reason": null,
-                     *           "total": 0,
-                     *           "processed": 0,
-                     *           "changed": 0,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": "2026-03-02T09:30:02.417Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8413,19 +6814,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "action": "unsubscribe",
-                 *       "matching": {
-                 *         "filter": {
-                 *           "type": "text",
-                 *           "field": "email_domain",
-                 *           "operator": "equals",
-                 *           "value": "example.net"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description What to do with the contacts.
@@ -8463,25 +6851,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Accepted",
-                     *       "data": {
-                     *         "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "action": "unsubscribe",
-                     *         "group_id": null,
-                     *         "status": "queued",
-                     *         "reason": null,
-                     *         "total": null,
-                     *         "processed": 0,
-                     *         "changed": 0,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -8551,10 +6920,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the bulk action (`bul_…`).
-                 * @example blk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the bulk action (`bul_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8567,25 +6933,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "action": "unsubscribe",
-                     *         "group_id": null,
-                     *         "status": "done",
-                     *         "reason": null,
-                     *         "total": 0,
-                     *         "processed": 0,
-                     *         "changed": 0,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8627,10 +6974,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the bulk action (`bul_…`).
-                 * @example blk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the bulk action (`bul_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8679,19 +7023,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "This action has already finished.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -8710,10 +7041,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8726,97 +7054,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "kind": "change",
-                     *           "event_name": null,
-                     *           "event_id": null,
-                     *           "message_id": null,
-                     *           "flow_id": null,
-                     *           "flow_name": null,
-                     *           "subject": null,
-                     *           "status": null,
-                     *           "machine": false,
-                     *           "detail": null,
-                     *           "evidence": null,
-                     *           "change": "edited",
-                     *           "subscribed": null,
-                     *           "fields": [
-                     *             "last_name",
-                     *             "attributes"
-                     *           ],
-                     *           "reasons": null,
-                     *           "group": null,
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
-                     *           }
-                     *         },
-                     *         {
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "kind": "change",
-                     *           "event_name": null,
-                     *           "event_id": null,
-                     *           "message_id": null,
-                     *           "flow_id": null,
-                     *           "flow_name": null,
-                     *           "subject": null,
-                     *           "status": null,
-                     *           "machine": false,
-                     *           "detail": null,
-                     *           "evidence": null,
-                     *           "change": "group_added",
-                     *           "subscribed": null,
-                     *           "fields": null,
-                     *           "reasons": null,
-                     *           "group": {
-                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "name": "Monthly newsletter"
-                     *           },
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
-                     *           }
-                     *         },
-                     *         {
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "kind": "change",
-                     *           "event_name": null,
-                     *           "event_id": null,
-                     *           "message_id": null,
-                     *           "flow_id": null,
-                     *           "flow_name": null,
-                     *           "subject": null,
-                     *           "status": null,
-                     *           "machine": false,
-                     *           "detail": null,
-                     *           "evidence": null,
-                     *           "change": "created",
-                     *           "subscribed": true,
-                     *           "fields": null,
-                     *           "reasons": null,
-                     *           "group": null,
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8882,10 +7119,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
@@ -8898,28 +7132,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "action": "subscribed",
-                     *           "source": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example"
-                     *           },
-                     *           "ip": null,
-                     *           "method": null,
-                     *           "event_id": null,
-                     *           "message_id": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -8974,21 +7186,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "Newsletter",
-                     *           "member_count": 2,
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9022,11 +7219,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Newsletter"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -9040,19 +7232,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Newsletter",
-                     *         "member_count": 0,
-                     *         "created_at": "2026-03-02T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -9094,10 +7273,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the group (`grp_…`).
-                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the group (`grp_…`). */
                 id: string;
             };
             cookie?: never;
@@ -9110,19 +7286,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Newsletter",
-                     *         "member_count": 2,
-                     *         "created_at": "2026-03-02T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9153,10 +7316,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the group (`grp_…`).
-                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0003
-                 */
+                /** @description The id of the group (`grp_…`). */
                 id: string;
             };
             cookie?: never;
@@ -9169,14 +7329,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Group deleted",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9210,21 +7362,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the group (`grp_…`).
-                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the group (`grp_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Monthly newsletter"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -9238,19 +7382,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Monthly newsletter",
-                     *         "member_count": 2,
-                     *         "created_at": "2026-03-02T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9293,23 +7424,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the group (`grp_…`).
-                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the group (`grp_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "contact_ids": [
-                 *         "con_01kjt5r2g0e0t8vz1q0m3w0004"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description The ids of the contacts (`con_…`). */
                     contact_ids: string[];
@@ -9323,16 +7444,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "added": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9370,15 +7481,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the group (`grp_…`).
-                 * @example grp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the group (`grp_…`). */
                 id: string;
-                /**
-                 * @description The id of a contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of a contact (`con_…`). */
                 contact_id: string;
             };
             cookie?: never;
@@ -9391,14 +7496,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Contact removed from the group",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9441,48 +7538,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "Inactive customers",
-                     *           "filter": {
-                     *             "type": "all",
-                     *             "conditions": [
-                     *               {
-                     *                 "type": "status",
-                     *                 "operator": "is",
-                     *                 "value": "subscribed"
-                     *               },
-                     *               {
-                     *                 "type": "text",
-                     *                 "field": "attributes.plan",
-                     *                 "operator": "equals",
-                     *                 "value": "pro"
-                     *               },
-                     *               {
-                     *                 "type": "group",
-                     *                 "operator": "member",
-                     *                 "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               {
-                     *                 "type": "engagement",
-                     *                 "operator": "did_not",
-                     *                 "event": "emailClick",
-                     *                 "within_days": 60
-                     *               }
-                     *             ]
-                     *           },
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "updated_at": "2026-03-02T09:41:12.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9518,38 +7573,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Inactive customers",
-                 *       "filter": {
-                 *         "type": "all",
-                 *         "conditions": [
-                 *           {
-                 *             "type": "status",
-                 *             "operator": "is",
-                 *             "value": "subscribed"
-                 *           },
-                 *           {
-                 *             "type": "text",
-                 *             "field": "attributes.plan",
-                 *             "operator": "equals",
-                 *             "value": "pro"
-                 *           },
-                 *           {
-                 *             "type": "group",
-                 *             "operator": "member",
-                 *             "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *           },
-                 *           {
-                 *             "type": "engagement",
-                 *             "operator": "did_not",
-                 *             "event": "emailClick",
-                 *             "within_days": 60
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -9564,46 +7587,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Inactive customers",
-                     *         "filter": {
-                     *           "type": "all",
-                     *           "conditions": [
-                     *             {
-                     *               "type": "status",
-                     *               "operator": "is",
-                     *               "value": "subscribed"
-                     *             },
-                     *             {
-                     *               "type": "text",
-                     *               "field": "attributes.plan",
-                     *               "operator": "equals",
-                     *               "value": "pro"
-                     *             },
-                     *             {
-                     *               "type": "group",
-                     *               "operator": "member",
-                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *             },
-                     *             {
-                     *               "type": "engagement",
-                     *               "operator": "did_not",
-                     *               "event": "emailClick",
-                     *               "within_days": 60
-                     *             }
-                     *           ]
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -9631,19 +7614,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "A segment with this name already exists.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -9655,24 +7625,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "filter.operator: must be one of equals, not_equals, contains, not_contains, starts_with, ends_with, is_set, is_not_set.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "validation_failed",
-                     *         "fields": [
-                     *           {
-                     *             "path": "filter.operator",
-                     *             "problem": "must be one of equals, not_equals, contains, not_contains, starts_with, ends_with, is_set, is_not_set"
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -9686,10 +7638,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the segment (`seg_…`).
-                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the segment (`seg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -9704,46 +7653,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Inactive customers",
-                     *         "filter": {
-                     *           "type": "all",
-                     *           "conditions": [
-                     *             {
-                     *               "type": "status",
-                     *               "operator": "is",
-                     *               "value": "subscribed"
-                     *             },
-                     *             {
-                     *               "type": "text",
-                     *               "field": "attributes.plan",
-                     *               "operator": "equals",
-                     *               "value": "pro"
-                     *             },
-                     *             {
-                     *               "type": "group",
-                     *               "operator": "member",
-                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *             },
-                     *             {
-                     *               "type": "engagement",
-                     *               "operator": "did_not",
-                     *               "event": "emailClick",
-                     *               "within_days": 60
-                     *             }
-                     *           ]
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9776,10 +7685,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the segment (`seg_…`).
-                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the segment (`seg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -9792,14 +7698,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Segment deleted",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9827,21 +7725,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the segment (`seg_…`).
-                 * @example seg_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the segment (`seg_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Customers who did not click"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -9858,46 +7748,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Customers who did not click",
-                     *         "filter": {
-                     *           "type": "all",
-                     *           "conditions": [
-                     *             {
-                     *               "type": "status",
-                     *               "operator": "is",
-                     *               "value": "subscribed"
-                     *             },
-                     *             {
-                     *               "type": "text",
-                     *               "field": "attributes.plan",
-                     *               "operator": "equals",
-                     *               "value": "pro"
-                     *             },
-                     *             {
-                     *               "type": "group",
-                     *               "operator": "member",
-                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *             },
-                     *             {
-                     *               "type": "engagement",
-                     *               "operator": "did_not",
-                     *               "event": "emailClick",
-                     *               "within_days": 60
-                     *             }
-                     *           ]
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -9961,34 +7811,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "filename": "customers.csv",
-                     *           "group_id": null,
-                     *           "subscription": "subscribed",
-                     *           "status": "done",
-                     *           "bytes_total": 74,
-                     *           "bytes_done": 74,
-                     *           "rows_done": 2,
-                     *           "created": 1,
-                     *           "updated": 0,
-                     *           "rejected": 1,
-                     *           "problem": null,
-                     *           "note": null,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": "2026-03-02T09:30:02.417Z",
-                     *           "undo_until": "2026-03-02T09:30:00.000Z",
-                     *           "undo": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10054,10 +7876,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the import (`imp_…`).
-                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the import (`imp_…`). */
                 id: string;
             };
             cookie?: never;
@@ -10070,49 +7889,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "filename": "customers.csv",
-                     *         "group_id": null,
-                     *         "subscription": "subscribed",
-                     *         "status": "done",
-                     *         "bytes_total": 74,
-                     *         "bytes_done": 74,
-                     *         "rows_done": 2,
-                     *         "created": 1,
-                     *         "updated": 0,
-                     *         "rejected": 1,
-                     *         "problem": null,
-                     *         "note": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": "2026-03-02T09:30:00.000Z",
-                     *         "undo": null,
-                     *         "columns": [
-                     *           "Email",
-                     *           "First name",
-                     *           "Plan"
-                     *         ],
-                     *         "errors": [
-                     *           {
-                     *             "line": 3,
-                     *             "email": "not an address",
-                     *             "problem": "email is not a valid email address",
-                     *             "cells": [
-                     *               "not an address",
-                     *               "Max",
-                     *               "free"
-                     *             ]
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10189,10 +7965,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the import (`imp_…`).
-                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the import (`imp_…`). */
                 id: string;
             };
             cookie?: never;
@@ -10205,32 +7978,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "filename": "old-list.csv",
-                     *         "group_id": null,
-                     *         "subscription": "subscribed",
-                     *         "status": "cancelled",
-                     *         "bytes_total": 5088896,
-                     *         "bytes_done": 131072,
-                     *         "rows_done": 5120,
-                     *         "created": 5120,
-                     *         "updated": 0,
-                     *         "rejected": 0,
-                     *         "problem": null,
-                     *         "note": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": "2026-03-02T09:30:00.000Z",
-                     *         "undo": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10305,10 +8052,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the import (`imp_…`).
-                 * @example imp_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the import (`imp_…`). */
                 id: string;
             };
             cookie?: never;
@@ -10321,39 +8065,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Undo queued",
-                     *       "data": {
-                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "filename": "customers.csv",
-                     *         "group_id": null,
-                     *         "subscription": "subscribed",
-                     *         "status": "done",
-                     *         "bytes_total": 74,
-                     *         "bytes_done": 74,
-                     *         "rows_done": 2,
-                     *         "created": 1,
-                     *         "updated": 0,
-                     *         "rejected": 1,
-                     *         "problem": null,
-                     *         "note": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": null,
-                     *         "undo": {
-                     *           "status": "queued",
-                     *           "removed": 0,
-                     *           "restored": 0,
-                     *           "kept": 0,
-                     *           "requested_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": null
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -10435,11 +8146,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example Email,First name,Plan
-                 *     marie@example.com,Marie,pro
-                 *     not an address,Max,free
-                 */
                 "text/csv": unknown;
             };
         };
@@ -10450,54 +8156,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "delimiter": ",",
-                     *         "has_header": true,
-                     *         "columns": [
-                     *           {
-                     *             "position": 1,
-                     *             "name": "Email"
-                     *           },
-                     *           {
-                     *             "position": 2,
-                     *             "name": "First name"
-                     *           },
-                     *           {
-                     *             "position": 3,
-                     *             "name": "Plan"
-                     *           }
-                     *         ],
-                     *         "rows": [
-                     *           [
-                     *             "marie@example.com",
-                     *             "Marie",
-                     *             "pro"
-                     *           ],
-                     *           [
-                     *             "not an address",
-                     *             "Max",
-                     *             "free"
-                     *           ]
-                     *         ],
-                     *         "mapping": {
-                     *           "email": 1,
-                     *           "first_name": 2,
-                     *           "last_name": null,
-                     *           "status": null,
-                     *           "attributes": {
-                     *             "plan": 3
-                     *           }
-                     *         },
-                     *         "note": null,
-                     *         "problem": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10560,10 +8218,7 @@ export interface operations {
                 group_id?: string;
                 /** @description The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given. */
                 subscription?: "subscribed" | "not_subscribed";
-                /**
-                 * @description The name of the file, shown in the list of imports.
-                 * @example customers.csv
-                 */
+                /** @description The name of the file, shown in the list of imports. */
                 filename?: string;
                 /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position. */
                 mapping?: string;
@@ -10574,11 +8229,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example Email,First name,Plan
-                 *     marie@example.com,Marie,pro
-                 *     not an address,Max,free
-                 */
                 "text/csv": unknown;
             };
         };
@@ -10589,32 +8239,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Import queued",
-                     *       "data": {
-                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "filename": "customers.csv",
-                     *         "group_id": null,
-                     *         "subscription": "subscribed",
-                     *         "status": "queued",
-                     *         "bytes_total": 74,
-                     *         "bytes_done": 0,
-                     *         "rows_done": 0,
-                     *         "created": 0,
-                     *         "updated": 0,
-                     *         "rejected": 0,
-                     *         "problem": null,
-                     *         "note": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": null,
-                     *         "undo_until": null,
-                     *         "undo": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -10726,10 +8350,7 @@ export interface operations {
             query?: {
                 /** @description Part of the address, or the id of a contact or message. */
                 query?: string;
-                /**
-                 * @description Only suppressions for this reason.
-                 * @example manual
-                 */
+                /** @description Only suppressions for this reason. */
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -10748,37 +8369,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "email": "older@example.org",
-                     *           "reason": "manual",
-                     *           "detail": "Closed accounts",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "message_id": null
-                     *         },
-                     *         {
-                     *           "email": "old@example.org",
-                     *           "reason": "manual",
-                     *           "detail": "Closed accounts",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "message_id": null
-                     *         },
-                     *         {
-                     *           "email": "legal@example.org",
-                     *           "reason": "manual",
-                     *           "detail": "Asked by phone",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "message_id": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10815,12 +8405,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "legal@example.org",
-                 *       "detail": "Asked by phone"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -10839,20 +8423,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "email": "legal@example.org",
-                     *         "reason": "manual",
-                     *         "detail": "Asked by phone",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "message_id": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -10887,10 +8457,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description An email address, URL-encoded.
-                 * @example legal@example.org
-                 */
+                /** @description An email address, URL-encoded. */
                 email: string;
             };
             cookie?: never;
@@ -10903,14 +8470,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Suppressions removed",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -10930,19 +8489,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 404,
-                     *       "status": "error",
-                     *       "message": "This address is not suppressed.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "not_found",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -10960,12 +8506,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "list": "legal@example.org\nlegal@\nold@example.org, older@example.org",
-                 *       "detail": "Closed accounts"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Addresses, separated by line breaks, commas or semicolons. */
                     list: string;
@@ -10981,48 +8521,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "added": 2,
-                     *         "already_suppressed": 1,
-                     *         "rejected": 1,
-                     *         "results": [
-                     *           {
-                     *             "line": 1,
-                     *             "text": "legal@example.org",
-                     *             "email": "legal@example.org",
-                     *             "status": "already_suppressed",
-                     *             "problem": null
-                     *           },
-                     *           {
-                     *             "line": 2,
-                     *             "text": "legal@",
-                     *             "email": null,
-                     *             "status": "rejected",
-                     *             "problem": "is not a valid email address"
-                     *           },
-                     *           {
-                     *             "line": 3,
-                     *             "text": "old@example.org",
-                     *             "email": "old@example.org",
-                     *             "status": "added",
-                     *             "problem": null
-                     *           },
-                     *           {
-                     *             "line": 3,
-                     *             "text": "older@example.org",
-                     *             "email": "older@example.org",
-                     *             "status": "added",
-                     *             "problem": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11074,10 +8572,7 @@ export interface operations {
             query?: {
                 /** @description Only entries with this status. */
                 status?: "active" | "paused" | "archived" | "draft";
-                /**
-                 * @description Text to search for.
-                 * @example Order
-                 */
+                /** @description Text to search for. */
                 query?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -11096,33 +8591,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "Order shipped",
-                     *           "kind": "transactional",
-                     *           "status": "active",
-                     *           "subject": "Your order {{ order_id }} is on its way",
-                     *           "version": 2,
-                     *           "draft": null,
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "updated_at": "2026-03-02T09:41:12.000Z",
-                     *           "stats_30d": {
-                     *             "sent": 0,
-                     *             "opens_unique": 0,
-                     *             "clicks_unique": 0,
-                     *             "bounces": 0
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11180,15 +8648,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Order shipped",
-                 *       "kind": "transactional",
-                 *       "subject": "Order {{ order_id }} is on its way",
-                 *       "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                 *       "from_name": "Acme Shop"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -11237,40 +8696,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "status": "active",
-                     *         "version": 1,
-                     *         "subject": "Order {{ order_id }} is on its way",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ],
-                     *         "draft": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -11326,26 +8751,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "html, line 1: \"{{ order_id </p>\" is never closed.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "validation_failed",
-                     *         "fields": [
-                     *           {
-                     *             "path": "html",
-                     *             "problem": "\"{{ order_id </p>\" is never closed.",
-                     *             "line": 1,
-                     *             "column": 4
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -11359,10 +8764,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -11377,40 +8779,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "status": "active",
-                     *         "version": 1,
-                     *         "subject": "Order {{ order_id }} is on its way",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ],
-                     *         "draft": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11469,10 +8837,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0003
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -11485,14 +8850,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Flow deleted",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11520,22 +8877,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "Your order {{ order_id }} is on its way",
-                 *       "base_version": 1
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -11586,40 +8934,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "status": "active",
-                     *         "version": 2,
-                     *         "subject": "Your order {{ order_id }} is on its way",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ],
-                     *         "draft": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11674,19 +8988,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "Version 2 of this flow was saved in the meantime. Reload it and apply your change again.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -11720,10 +9021,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -11736,29 +9034,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "revision": 1,
-                     *         "base_version": 2,
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "updated_by": "owner@acme.example",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "subject": "On its way: {{ order_id }}",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11807,22 +9082,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "On its way: {{ order_id }}",
-                 *       "base_revision": 0
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -11870,29 +9136,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "revision": 1,
-                     *         "base_version": 2,
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "updated_by": "owner@acme.example",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "subject": "On its way: {{ order_id }}",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -11970,10 +9213,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -11988,14 +9228,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Draft discarded",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12041,21 +9273,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "base_revision": 1
-                 *     }
-                 */
                 "application/json": {
                     /** @description The published version that the draft replaces. Required if it is newer than the one that the draft is based on. */
                     base_version?: number;
@@ -12073,40 +9297,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Published",
-                     *       "data": {
-                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "Order shipped",
-                     *         "kind": "transactional",
-                     *         "status": "active",
-                     *         "version": 3,
-                     *         "subject": "On its way: {{ order_id }}",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ],
-                     *         "draft": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12194,21 +9384,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Order delivered"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Default: “Copy of …”. */
                     name?: string;
@@ -12222,35 +9404,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "name": "Order delivered",
-                     *         "kind": "transactional",
-                     *         "status": "draft",
-                     *         "version": 0,
-                     *         "subject": "On its way: {{ order_id }}",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [],
-                     *         "draft": {
-                     *           "revision": 1,
-                     *           "base_version": 0,
-                     *           "updated_at": "2026-03-02T09:41:12.000Z"
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -12312,10 +9465,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -12328,27 +9478,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "version": 2,
-                     *           "subject": "Your order {{ order_id }} is on its way",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "created_by": "owner@acme.example"
-                     *         },
-                     *         {
-                     *           "version": 1,
-                     *           "subject": "Order {{ order_id }} is on its way",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "created_by": "owner@acme.example"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12379,15 +9508,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
-                /**
-                 * @description The number of the version, starting at 1.
-                 * @example 1
-                 */
+                /** @description The number of the version, starting at 1. */
                 version: string;
             };
             cookie?: never;
@@ -12400,34 +9523,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "version": 1,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "subject": "Order {{ order_id }} is on its way",
-                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
-                     *         "html_format": "html",
-                     *         "text": null,
-                     *         "from_name": "Acme Shop",
-                     *         "from_email": null,
-                     *         "reply_to": null,
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12480,13 +9575,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "Hello {{ contact.first_name }}",
-                 *       "html": "<p>Your code is {{ code }}.</p>",
-                 *       "contact_email": "ada@example.com"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
@@ -12523,33 +9611,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "subject": "Hello Ada",
-                     *         "html": "<p>Your code is .</p>",
-                     *         "text": "Your code is .",
-                     *         "variables": [
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "code",
-                     *             "has_default": false
-                     *           }
-                     *         ],
-                     *         "missing": [
-                     *           "code"
-                     *         ],
-                     *         "problems": [],
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12593,24 +9654,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "contact_email": "ada@example.com",
-                 *       "context": {
-                 *         "order_id": 1042
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
@@ -12647,31 +9697,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "subject": "Your order 1042 is on its way",
-                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
-                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
-                     *         "variables": [
-                     *           {
-                     *             "name": "order_id",
-                     *             "has_default": false
-                     *           },
-                     *           {
-                     *             "name": "contact.first_name",
-                     *             "has_default": true
-                     *           }
-                     *         ],
-                     *         "missing": [],
-                     *         "problems": [],
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12716,24 +9741,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "contact_email": "ada@example.com",
-                 *       "context": {
-                 *         "order_id": 1042
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -12759,25 +9773,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Email queued",
-                     *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_email": "ada@example.com",
-                     *         "contact_created": false,
-                     *         "status": "queued",
-                     *         "reason": null,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "send_at": null,
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -12851,27 +9846,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "to": [
-                 *         "owner@acme.example",
-                 *         "eve@acme.example"
-                 *       ],
-                 *       "context": {
-                 *         "order_id": 1042
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description An address, or 1 to 10 addresses. */
                     to: string | string[];
@@ -12896,51 +9877,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_id": null,
-                     *         "contact_email": "owner@acme.example",
-                     *         "contact_created": false,
-                     *         "status": "queued",
-                     *         "reason": null,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "send_at": null,
-                     *         "warnings": [],
-                     *         "emails": [
-                     *           {
-                     *             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "contact_id": null,
-                     *             "contact_email": "owner@acme.example",
-                     *             "contact_created": false,
-                     *             "status": "queued",
-                     *             "reason": null,
-                     *             "queued_at": "2026-03-02T10:15:00.120Z",
-                     *             "send_at": null,
-                     *             "warnings": []
-                     *           },
-                     *           {
-                     *             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
-                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "contact_id": null,
-                     *             "contact_email": "eve@acme.example",
-                     *             "contact_created": false,
-                     *             "status": "queued",
-                     *             "reason": null,
-                     *             "queued_at": "2026-03-02T10:15:00.120Z",
-                     *             "send_at": null,
-                     *             "warnings": []
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13037,10 +9973,7 @@ export interface operations {
                 cursor?: string;
                 /** @description The number of entries on a page, from 1 to 100. */
                 limit?: number;
-                /**
-                 * @description Only entries with this status.
-                 * @example sent
-                 */
+                /** @description Only entries with this status. */
                 status?: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                 /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
@@ -13048,10 +9981,7 @@ export interface operations {
                 contact_id?: string;
                 /** @description Only test emails, or no test emails. Without it, the list includes both. */
                 is_test?: boolean;
-                /**
-                 * @description Text to search for.
-                 * @example ada@example.com
-                 */
+                /** @description Text to search for. */
                 query?: string;
             };
             header?: never;
@@ -13066,91 +9996,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "flow_name": "Order shipped",
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "email": "ada@example.com"
-                     *           },
-                     *           "subject": "On its way: 1042",
-                     *           "status": "sent",
-                     *           "reason": null,
-                     *           "is_test": false,
-                     *           "queued_at": "2026-03-02T10:15:00.120Z",
-                     *           "sent_at": "2026-03-02T10:15:00.480Z",
-                     *           "send_at": null,
-                     *           "waiting": null,
-                     *           "events": [
-                     *             {
-                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *               "event_name": "emailSent",
-                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *               "machine": false,
-                     *               "machine_reason": null,
-                     *               "data": {}
-                     *             },
-                     *             {
-                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *               "event_name": "emailOpen",
-                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *               "machine": false,
-                     *               "machine_reason": null,
-                     *               "data": {
-                     *                 "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *               }
-                     *             },
-                     *             {
-                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "event_name": "emailClick",
-                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *               "machine": false,
-                     *               "machine_reason": null,
-                     *               "data": {
-                     *                 "url": "https://shop.example.com/orders/1042",
-                     *                 "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *               }
-                     *             }
-                     *           ]
-                     *         },
-                     *         {
-                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "flow_name": "Order shipped",
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "email": "ada@example.com"
-                     *           },
-                     *           "subject": "Your order 1042 is on its way",
-                     *           "status": "sent",
-                     *           "reason": null,
-                     *           "is_test": false,
-                     *           "queued_at": "2026-03-02T10:15:00.120Z",
-                     *           "sent_at": "2026-03-02T10:15:00.480Z",
-                     *           "send_at": null,
-                     *           "waiting": null,
-                     *           "events": [
-                     *             {
-                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *               "event_name": "emailSent",
-                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *               "machine": false,
-                     *               "machine_reason": null,
-                     *               "data": {}
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13249,10 +10094,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the message (`msg_…`).
-                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the message (`msg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -13265,72 +10107,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "flow_name": "Order shipped",
-                     *         "contact": {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "ada@example.com"
-                     *         },
-                     *         "subject": "On its way: 1042",
-                     *         "status": "sent",
-                     *         "reason": null,
-                     *         "is_test": false,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "sent_at": "2026-03-02T10:15:00.480Z",
-                     *         "send_at": null,
-                     *         "waiting": null,
-                     *         "events": [
-                     *           {
-                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "event_name": "emailSent",
-                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *             "machine": false,
-                     *             "machine_reason": null,
-                     *             "data": {}
-                     *           },
-                     *           {
-                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *             "event_name": "emailOpen",
-                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *             "machine": false,
-                     *             "machine_reason": null,
-                     *             "data": {
-                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *             }
-                     *           },
-                     *           {
-                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "event_name": "emailClick",
-                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *             "machine": false,
-                     *             "machine_reason": null,
-                     *             "data": {
-                     *               "url": "https://shop.example.com/orders/1042",
-                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *             }
-                     *           }
-                     *         ],
-                     *         "flow_version": 3,
-                     *         "from": "Acme Shop <hello@acme.example>",
-                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
-                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
-                     *         "delivered_to": "inbox",
-                     *         "relay_response": null,
-                     *         "context": {
-                     *           "order_id": 1042
-                     *         },
-                     *         "in_inbox": true,
-                     *         "webhook_deliveries": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13462,10 +10238,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the message (`msg_…`).
-                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0008
-                 */
+                /** @description The id of the message (`msg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -13478,31 +10251,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Email cancelled",
-                     *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0008",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "flow_name": "Order shipped",
-                     *         "contact": {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "ada@example.com"
-                     *         },
-                     *         "subject": "On its way: 1042",
-                     *         "status": "cancelled",
-                     *         "reason": null,
-                     *         "is_test": false,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "sent_at": null,
-                     *         "send_at": "2026-03-03T08:00:00.000Z",
-                     *         "waiting": null,
-                     *         "events": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13596,19 +10344,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "This email can no longer be cancelled: it is not queued.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -13622,10 +10357,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the message (`msg_…`).
-                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the message (`msg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -13638,25 +10370,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Email queued",
-                     *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_email": "ada@example.com",
-                     *         "contact_created": false,
-                     *         "status": "queued",
-                     *         "reason": null,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "send_at": null,
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13723,10 +10436,7 @@ export interface operations {
                 limit?: number;
                 /** @description Part of the name, or an id. */
                 query?: string;
-                /**
-                 * @description Only entries with this status.
-                 * @example sent
-                 */
+                /** @description Only entries with this status. */
                 status?: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
             };
             header?: never;
@@ -13741,70 +10451,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "name": "November news",
-                     *           "status": "sent",
-                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *           "flow_version": 1,
-                     *           "audience": {
-                     *             "group_ids": [
-                     *               "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *             ],
-                     *             "segment_ids": [],
-                     *             "exclude_group_ids": [],
-                     *             "exclude_segment_ids": []
-                     *           },
-                     *           "context": {
-                     *             "headline": "Three new birds"
-                     *           },
-                     *           "service_announcement": false,
-                     *           "schedule": {
-                     *             "at": null,
-                     *             "time_zone": "Europe/Vienna",
-                     *             "per_recipient": false,
-                     *             "time_zone_attribute": "time_zone",
-                     *             "window": null
-                     *           },
-                     *           "messages_per_hour": null,
-                     *           "missed_after_seconds": 3600,
-                     *           "variants": [],
-                     *           "test_percent": 20,
-                     *           "winner_by": "opens",
-                     *           "decide_after_seconds": 14400,
-                     *           "decides_at": null,
-                     *           "winner": null,
-                     *           "starts_at": "2026-03-02T10:15:00.000Z",
-                     *           "started_at": "2026-03-02T10:15:00.120Z",
-                     *           "finished_at": "2026-03-02T09:30:02.417Z",
-                     *           "reason": null,
-                     *           "detail": null,
-                     *           "recipients": 3,
-                     *           "excluded": 0,
-                     *           "counts": {
-                     *             "recipients": 3,
-                     *             "pending": 0,
-                     *             "queued": 0,
-                     *             "sent": 3,
-                     *             "bounced": 0,
-                     *             "suppressed": 0,
-                     *             "unsubscribed": 0,
-                     *             "failed": 0,
-                     *             "cancelled": 0
-                     *           },
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "updated_at": "2026-03-02T09:41:12.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -13930,20 +10576,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "November news",
-                 *       "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                 *       "audience": {
-                 *         "group_ids": [
-                 *           "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                 *         ]
-                 *       },
-                 *       "context": {
-                 *         "headline": "Two new birds"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -14021,67 +10653,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "name": "November news",
-                     *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": null,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Two new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": null,
-                     *         "started_at": null,
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -14209,24 +10780,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "schedule.time_zone: must be an IANA time zone",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "validation_failed",
-                     *         "fields": [
-                     *           {
-                     *             "path": "schedule.time_zone",
-                     *             "problem": "must be an IANA time zone"
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -14240,10 +10793,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -14256,75 +10806,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "name": "November news",
-                     *         "status": "sent",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": "2026-03-02T10:15:00.120Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": 3,
-                     *         "excluded": 0,
-                     *         "counts": {
-                     *           "recipients": 3,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 3,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "results": {
-                     *           "opened": 0,
-                     *           "clicked": 0,
-                     *           "unsubscribed": 0,
-                     *           "complained": 0,
-                     *           "hard_bounced": 0,
-                     *           "soft_bounced": 0
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -14464,10 +10945,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0003
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -14480,14 +10958,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Broadcast deleted",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -14521,23 +10991,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "context": {
-                 *         "headline": "Three new birds"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -14615,67 +11075,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "name": "November news",
-                     *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": null,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": null,
-                     *         "started_at": null,
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -14809,10 +11208,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -14825,67 +11221,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "name": "Copy of November news",
-                     *         "status": "draft",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": null,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": null,
-                     *         "started_at": null,
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -15006,23 +11341,14 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /**
-                 * @description The number of entries on a page, from 1 to 100.
-                 * @example 1
-                 */
+                /** @description The number of entries on a page, from 1 to 100. */
                 limit?: number;
-                /**
-                 * @description Only entries with this status.
-                 * @example sent
-                 */
+                /** @description Only entries with this status. */
                 status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -15035,24 +11361,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *           "email": "ida@example.com",
-                     *           "status": "sent",
-                     *           "reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0010",
-                     *           "variant": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -15094,10 +11402,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -15110,12 +11415,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example contact_id,email,status,reason,message_id,variant
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0006,ida@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0010,
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0007,joan@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0011,
-                     *     con_01kjt5r2g0e0t8vz1q0m3w0008,kurt@example.com,sent,,msg_01kjt5r2g0e0t8vz1q0m3w0012,
-                     */
                     "text/csv": string;
                 };
             };
@@ -15133,10 +11432,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -15149,14 +11445,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": []
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -15186,10 +11474,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -15202,25 +11487,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "recipients": 3,
-                     *         "audience": 3,
-                     *         "suppressed": 0,
-                     *         "unsubscribed": 0,
-                     *         "not_subscribed": 0,
-                     *         "missing_variables": [],
-                     *         "checked": 3,
-                     *         "incomplete": 0,
-                     *         "incomplete_contacts": [],
-                     *         "unused_context_keys": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -15288,21 +11554,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "to": "editor@acme.example"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: email
@@ -15324,25 +11582,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0013",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "contact_id": null,
-                     *         "contact_email": "editor@acme.example",
-                     *         "contact_created": false,
-                     *         "status": "queued",
-                     *         "reason": null,
-                     *         "queued_at": "2026-03-02T10:15:00.120Z",
-                     *         "send_at": null,
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -15390,21 +11629,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0005
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "variant": "B"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description A variant, such as `A`.
@@ -15421,80 +11652,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "name": "December news",
-                     *         "status": "sending",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Four new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [
-                     *           {
-                     *             "key": "A",
-                     *             "subject": "Four new birds",
-                     *             "flow_version": null,
-                     *             "share": 50
-                     *           },
-                     *           {
-                     *             "key": "B",
-                     *             "subject": "Look who is here, {{ first_name }}",
-                     *             "flow_version": null,
-                     *             "share": 50
-                     *           }
-                     *         ],
-                     *         "test_percent": 50,
-                     *         "winner_by": "manual",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": "B",
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": "2026-03-02T10:15:00.120Z",
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": 3,
-                     *         "excluded": 0,
-                     *         "counts": {
-                     *           "recipients": 3,
-                     *           "pending": 1,
-                     *           "queued": 0,
-                     *           "sent": 2,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -15636,21 +11793,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "expected_recipients": 4
-                 *     }
-                 */
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
                     expected_recipients?: number;
@@ -15666,67 +11815,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Accepted",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "name": "November news",
-                     *         "status": "preparing",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": null,
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -15844,19 +11932,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 409,
-                     *       "status": "error",
-                     *       "message": "The broadcast has 3 recipients now, not 4. Check it again and confirm the new number.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "conflict",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -15881,21 +11956,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0006
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "expected_recipients": 3
-                 *     }
-                 */
                 "application/json": {
                     /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
                     expected_recipients?: number;
@@ -15911,67 +11978,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Accepted",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "name": "Copy of November news (2)",
-                     *         "status": "scheduled",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": null,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": "2026-03-04T09:00",
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": null,
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -16113,10 +12119,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -16129,67 +12132,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "name": "Copy of November news",
-                     *         "status": "paused",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": 1,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": "2026-03-02T10:15:00.120Z",
-                     *         "finished_at": null,
-                     *         "reason": "user",
-                     *         "detail": null,
-                     *         "recipients": 3,
-                     *         "excluded": 0,
-                     *         "counts": {
-                     *           "recipients": 3,
-                     *           "pending": 2,
-                     *           "queued": 0,
-                     *           "sent": 1,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -16319,10 +12261,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -16335,67 +12274,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "name": "Copy of November news",
-                     *         "status": "sending",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": 1,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": "2026-03-02T10:15:00.120Z",
-                     *         "finished_at": null,
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": 3,
-                     *         "excluded": 0,
-                     *         "counts": {
-                     *           "recipients": 3,
-                     *           "pending": 2,
-                     *           "queued": 0,
-                     *           "sent": 1,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -16525,10 +12403,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0006
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -16541,67 +12416,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "name": "Copy of November news (2)",
-                     *         "status": "cancelled",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
-                     *         "flow_version": null,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {
-                     *           "headline": "Three new birds"
-                     *         },
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": "2026-03-04T09:00",
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": null,
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": null,
-                     *         "excluded": null,
-                     *         "counts": {
-                     *           "recipients": 0,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 0,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -16731,10 +12545,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the broadcast (`brc_…`).
-                 * @example brc_01kjt5r2g0e0t8vz1q0m3w0007
-                 */
+                /** @description The id of the broadcast (`brc_…`). */
                 id: string;
             };
             cookie?: never;
@@ -16747,65 +12558,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0007",
-                     *         "name": "News by city",
-                     *         "status": "preparing",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "flow_version": 1,
-                     *         "audience": {
-                     *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
-                     *           ],
-                     *           "segment_ids": [],
-                     *           "exclude_group_ids": [],
-                     *           "exclude_segment_ids": []
-                     *         },
-                     *         "context": {},
-                     *         "service_announcement": false,
-                     *         "schedule": {
-                     *           "at": null,
-                     *           "time_zone": "Europe/Vienna",
-                     *           "per_recipient": false,
-                     *           "time_zone_attribute": "time_zone",
-                     *           "window": null
-                     *         },
-                     *         "messages_per_hour": null,
-                     *         "missed_after_seconds": 3600,
-                     *         "variants": [],
-                     *         "test_percent": 20,
-                     *         "winner_by": "opens",
-                     *         "decide_after_seconds": 14400,
-                     *         "decides_at": null,
-                     *         "winner": null,
-                     *         "starts_at": "2026-03-02T10:15:00.000Z",
-                     *         "started_at": "2026-03-02T10:15:00.120Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "reason": null,
-                     *         "detail": null,
-                     *         "recipients": 3,
-                     *         "excluded": 0,
-                     *         "counts": {
-                     *           "recipients": 3,
-                     *           "pending": 0,
-                     *           "queued": 0,
-                     *           "sent": 0,
-                     *           "bounced": 0,
-                     *           "suppressed": 0,
-                     *           "unsubscribed": 0,
-                     *           "failed": 3,
-                     *           "cancelled": 0
-                     *         },
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -16935,10 +12687,7 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /**
-                 * @description The number of entries on a page, from 1 to 100.
-                 * @example 1
-                 */
+                /** @description The number of entries on a page, from 1 to 100. */
                 limit?: number;
             };
             header?: never;
@@ -16953,25 +12702,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "from": "hello@acme.example",
-                     *           "to": "ada@example.com",
-                     *           "subject": "On its way: 1042",
-                     *           "received_at": "2026-03-02T10:15:00.480Z",
-                     *           "size_bytes": 1874
-                     *         }
-                     *       ],
-                     *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17015,16 +12745,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "deleted": 13
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17049,10 +12769,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the message (`msg_…`).
-                 * @example msg_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the message (`msg_…`). */
                 id: string;
             };
             cookie?: never;
@@ -17065,40 +12782,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "from": "hello@acme.example",
-                     *         "to": "ada@example.com",
-                     *         "subject": "On its way: 1042",
-                     *         "received_at": "2026-03-02T10:15:00.480Z",
-                     *         "size_bytes": 1874,
-                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://mail.example.com/t/c/…\">Track it</a>.</p>…",
-                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://mail.example.com/t/c/…].\n",
-                     *         "headers": [
-                     *           {
-                     *             "name": "From",
-                     *             "value": "Acme Shop <hello@acme.example>"
-                     *           },
-                     *           {
-                     *             "name": "To",
-                     *             "value": "Ada <ada@example.com>"
-                     *           },
-                     *           {
-                     *             "name": "Subject",
-                     *             "value": "On its way: 1042"
-                     *           }
-                     *         ],
-                     *         "truncated": false,
-                     *         "raw": "From: Acme Shop <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Your order 1042 is on its way\r\n…"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17151,45 +12834,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "details": true,
-                     *         "transport": "inbox",
-                     *         "relay": null,
-                     *         "mail_from": "hello@acme.example",
-                     *         "state": "ok",
-                     *         "last_error": null,
-                     *         "next_attempt_at": null,
-                     *         "paused_since": null,
-                     *         "last_sent_at": "2026-03-02T10:15:00.480Z",
-                     *         "queued": 0,
-                     *         "problems": [],
-                     *         "dkim": null,
-                     *         "bounce_domain": null,
-                     *         "bounce_providers": [
-                     *           "Amazon SES",
-                     *           "SendGrid",
-                     *           "Mailgun",
-                     *           "Postmark"
-                     *         ],
-                     *         "records": [
-                     *           {
-                     *             "type": "TXT",
-                     *             "name": "_dmarc.acme.example",
-                     *             "value": "v=DMARC1; p=none",
-                     *             "purpose": "DMARC",
-                     *             "status": "unchecked",
-                     *             "found": null
-                     *           }
-                     *         ],
-                     *         "checked_at": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17280,45 +12924,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "details": true,
-                     *         "transport": "inbox",
-                     *         "relay": null,
-                     *         "mail_from": "hello@acme.example",
-                     *         "state": "ok",
-                     *         "last_error": null,
-                     *         "next_attempt_at": null,
-                     *         "paused_since": null,
-                     *         "last_sent_at": "2026-03-02T10:15:00.480Z",
-                     *         "queued": 0,
-                     *         "problems": [],
-                     *         "dkim": null,
-                     *         "bounce_domain": null,
-                     *         "bounce_providers": [
-                     *           "Amazon SES",
-                     *           "SendGrid",
-                     *           "Mailgun",
-                     *           "Postmark"
-                     *         ],
-                     *         "records": [
-                     *           {
-                     *             "type": "TXT",
-                     *             "name": "_dmarc.acme.example",
-                     *             "value": "v=DMARC1; p=none",
-                     *             "purpose": "DMARC",
-                     *             "status": "missing",
-                     *             "found": null
-                     *           }
-                     *         ],
-                     *         "checked_at": "2026-03-02T09:30:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17408,14 +13013,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": []
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17448,10 +13045,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description The type of the events.
-                 * @example emailClick
-                 */
+                /** @description The type of the events. */
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                 /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
@@ -17478,35 +13072,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "event_name": "emailClick",
-                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *           "machine": false,
-                     *           "machine_reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "flow_name": "Order shipped",
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "email": "ada@example.com",
-                     *             "first_name": "Ada"
-                     *           },
-                     *           "data": {
-                     *             "url": "https://shop.example.com/orders/1042",
-                     *             "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17575,10 +13140,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the event (`evt_…`).
-                 * @example evt_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the event (`evt_…`). */
                 id: string;
             };
             cookie?: never;
@@ -17591,32 +13153,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "event_name": "emailClick",
-                     *         "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *         "machine": false,
-                     *         "machine_reason": null,
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "flow_name": "Order shipped",
-                     *         "contact": {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "ada@example.com",
-                     *           "first_name": "Ada"
-                     *         },
-                     *         "data": {
-                     *           "url": "https://shop.example.com/orders/1042",
-                     *           "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -17685,18 +13221,12 @@ export interface operations {
             query: {
                 /**
                  * @description The first day, inclusive.
-                 * @example 2026-03-01
+                 * @example 2026-01-31
                  */
                 start_date: string;
-                /**
-                 * @description Inclusive. At most 731 days.
-                 * @example 2026-03-02
-                 */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
-                /**
-                 * @description IANA time zone.
-                 * @example UTC
-                 */
+                /** @description IANA time zone. */
                 timezone?: string;
                 /** @description The id of a flow (`flw_…`). Only what belongs to it. */
                 flow_id?: string;
@@ -17713,181 +13243,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "start_date": "2026-03-01",
-                     *         "end_date": "2026-03-02",
-                     *         "timezone": "UTC",
-                     *         "totals": {
-                     *           "emailSent": {
-                     *             "total": 3,
-                     *             "unique": 3,
-                     *             "machine": 0
-                     *           },
-                     *           "emailOpen": {
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           },
-                     *           "emailClick": {
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           },
-                     *           "emailSoftBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailHardBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailComplaint": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "contactUnsubscribe": {
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           }
-                     *         },
-                     *         "previous": {
-                     *           "emailSent": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailOpen": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailClick": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailSoftBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailHardBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailComplaint": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "contactUnsubscribe": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           }
-                     *         },
-                     *         "series": [
-                     *           {
-                     *             "date": "2026-03-01",
-                     *             "emailSent": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailOpen": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailClick": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailSoftBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailHardBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailComplaint": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "contactUnsubscribe": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             }
-                     *           },
-                     *           {
-                     *             "date": "2026-03-02",
-                     *             "emailSent": {
-                     *               "total": 3,
-                     *               "unique": 3,
-                     *               "machine": 0
-                     *             },
-                     *             "emailOpen": {
-                     *               "total": 1,
-                     *               "unique": 1,
-                     *               "machine": 0
-                     *             },
-                     *             "emailClick": {
-                     *               "total": 1,
-                     *               "unique": 1,
-                     *               "machine": 0
-                     *             },
-                     *             "emailSoftBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailHardBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailComplaint": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "contactUnsubscribe": {
-                     *               "total": 1,
-                     *               "unique": 1,
-                     *               "machine": 0
-                     *             }
-                     *           }
-                     *         ],
-                     *         "top_flows": [
-                     *           {
-                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "name": "Order shipped",
-                     *             "sent": 3,
-                     *             "opens_unique": 1,
-                     *             "clicks_unique": 1,
-                     *             "bounces": 0,
-                     *             "unsubscribes": 0
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -18139,22 +13494,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "sent": true,
-                     *         "opened": true,
-                     *         "clicked": true,
-                     *         "flow": true,
-                     *         "contacts": true,
-                     *         "api_key": true,
-                     *         "webhook": false
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -18188,26 +13527,17 @@ export interface operations {
             query: {
                 /**
                  * @description The first day, inclusive.
-                 * @example 2026-03-01
+                 * @example 2026-01-31
                  */
                 start_date: string;
-                /**
-                 * @description Inclusive. At most 731 days.
-                 * @example 2026-03-02
-                 */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
-                /**
-                 * @description IANA time zone.
-                 * @example UTC
-                 */
+                /** @description IANA time zone. */
                 timezone?: string;
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -18220,212 +13550,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "start_date": "2026-03-01",
-                     *         "end_date": "2026-03-02",
-                     *         "timezone": "UTC",
-                     *         "totals": {
-                     *           "emailSent": {
-                     *             "total": 3,
-                     *             "unique": 3,
-                     *             "machine": 0
-                     *           },
-                     *           "emailOpen": {
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           },
-                     *           "emailClick": {
-                     *             "total": 1,
-                     *             "unique": 1,
-                     *             "machine": 0
-                     *           },
-                     *           "emailSoftBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailHardBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailComplaint": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "contactUnsubscribe": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           }
-                     *         },
-                     *         "previous": {
-                     *           "emailSent": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailOpen": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailClick": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailSoftBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailHardBounce": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "emailComplaint": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           },
-                     *           "contactUnsubscribe": {
-                     *             "total": 0,
-                     *             "unique": 0,
-                     *             "machine": 0
-                     *           }
-                     *         },
-                     *         "days": [
-                     *           {
-                     *             "date": "2026-03-01",
-                     *             "emailSent": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailOpen": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailClick": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailSoftBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailHardBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailComplaint": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "contactUnsubscribe": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             }
-                     *           },
-                     *           {
-                     *             "date": "2026-03-02",
-                     *             "emailSent": {
-                     *               "total": 3,
-                     *               "unique": 3,
-                     *               "machine": 0
-                     *             },
-                     *             "emailOpen": {
-                     *               "total": 1,
-                     *               "unique": 1,
-                     *               "machine": 0
-                     *             },
-                     *             "emailClick": {
-                     *               "total": 1,
-                     *               "unique": 1,
-                     *               "machine": 0
-                     *             },
-                     *             "emailSoftBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailHardBounce": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "emailComplaint": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             },
-                     *             "contactUnsubscribe": {
-                     *               "total": 0,
-                     *               "unique": 0,
-                     *               "machine": 0
-                     *             }
-                     *           }
-                     *         ],
-                     *         "links": [
-                     *           {
-                     *             "link": "https://shop.example.com/orders/1042",
-                     *             "clicks": 1,
-                     *             "clicks_unique": 1,
-                     *             "clicks_machine": 0
-                     *           }
-                     *         ],
-                     *         "domains": [
-                     *           {
-                     *             "domain": "example.com",
-                     *             "sent": 3,
-                     *             "opens_unique": 1,
-                     *             "clicks_unique": 1,
-                     *             "hard_bounces": 0,
-                     *             "soft_bounces": 0,
-                     *             "complaints": 0
-                     *           }
-                     *         ],
-                     *         "bounces": [],
-                     *         "versions": [
-                     *           {
-                     *             "version": 3,
-                     *             "sent": 2,
-                     *             "opens_unique": 1,
-                     *             "clicks_unique": 1,
-                     *             "hard_bounces": 0,
-                     *             "soft_bounces": 0,
-                     *             "complaints": 0,
-                     *             "unsubscribes": 0
-                     *           },
-                     *           {
-                     *             "version": 2,
-                     *             "sent": 1,
-                     *             "opens_unique": 0,
-                     *             "clicks_unique": 0,
-                     *             "hard_bounces": 0,
-                     *             "soft_bounces": 0,
-                     *             "complaints": 0,
-                     *             "unsubscribes": 0
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -18691,28 +13815,16 @@ export interface operations {
             query: {
                 /**
                  * @description The first day, inclusive.
-                 * @example 2026-03-01
+                 * @example 2026-01-31
                  */
                 start_date: string;
-                /**
-                 * @description Inclusive. At most 731 days.
-                 * @example 2026-03-02
-                 */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
-                /**
-                 * @description IANA time zone.
-                 * @example UTC
-                 */
+                /** @description IANA time zone. */
                 timezone?: string;
-                /**
-                 * @description A link as returned by the results of the flow.
-                 * @example https://shop.example.com/orders/1042
-                 */
+                /** @description A link as returned by the results of the flow. */
                 link: string;
-                /**
-                 * @description Only automated ones, or only those by people.
-                 * @example false
-                 */
+                /** @description Only automated ones, or only those by people. */
                 machine?: boolean;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -18721,10 +13833,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the flow (`flw_…`).
-                 * @example flw_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the flow (`flw_…`). */
                 id: string;
             };
             cookie?: never;
@@ -18737,27 +13846,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *           "machine": false,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "email": "ada@example.com",
-                     *             "first_name": "Ada"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -18813,45 +13901,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "name": "CRM",
-                     *           "url": "https://crm.example.com/waxwing",
-                     *           "event_types": [
-                     *             "emailOpen",
-                     *             "emailClick",
-                     *             "contactUnsubscribe"
-                     *           ],
-                     *           "all_events": false,
-                     *           "status": "active",
-                     *           "paused_reason": null,
-                     *           "acknowledge": "200",
-                     *           "retry_4xx": [],
-                     *           "retry_schedule": "standard",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "updated_at": "2026-03-02T09:41:12.000Z",
-                     *           "last_delivery_at": "2026-03-02T10:15:00.815Z",
-                     *           "failing_since": null,
-                     *           "secret_rotation_ends_at": null,
-                     *           "created_by": {
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "email": "owner@acme.example"
-                     *           },
-                     *           "stats_24h": {
-                     *             "delivered": 1,
-                     *             "failed": 0,
-                     *             "pending": 0
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -18917,17 +13966,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "CRM",
-                 *       "url": "https://crm.example.com/waxwing",
-                 *       "event_types": [
-                 *         "emailOpen",
-                 *         "emailClick",
-                 *         "contactUnsubscribe"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name: string;
@@ -18962,44 +14000,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 201,
-                     *       "status": "success",
-                     *       "message": "Created",
-                     *       "data": {
-                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "CRM",
-                     *         "url": "https://crm.example.com/waxwing",
-                     *         "event_types": [
-                     *           "emailOpen",
-                     *           "emailClick",
-                     *           "contactUnsubscribe"
-                     *         ],
-                     *         "all_events": false,
-                     *         "status": "active",
-                     *         "paused_reason": null,
-                     *         "acknowledge": "200",
-                     *         "retry_4xx": [],
-                     *         "retry_schedule": "standard",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "last_delivery_at": null,
-                     *         "failing_since": null,
-                     *         "secret_rotation_ends_at": null,
-                     *         "created_by": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example"
-                     *         },
-                     *         "stats_24h": {
-                     *           "delivered": 0,
-                     *           "failed": 0,
-                     *           "pending": 0
-                     *         },
-                     *         "signing_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs="
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -19070,24 +14070,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 422,
-                     *       "status": "error",
-                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "validation_failed",
-                     *         "fields": [
-                     *           {
-                     *             "path": "event_types.0",
-                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed, broadcastStarted, broadcastFinished"
-                     *           }
-                     *         ],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -19111,37 +14093,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "name": "standard",
-                     *           "delays_seconds": [
-                     *             30,
-                     *             60,
-                     *             120
-                     *           ],
-                     *           "in_words": "3 times over 3.5 minutes"
-                     *         },
-                     *         {
-                     *           "name": "extended",
-                     *           "delays_seconds": [
-                     *             30,
-                     *             300,
-                     *             1800,
-                     *             7200,
-                     *             18000,
-                     *             36000,
-                     *             36000
-                     *           ],
-                     *           "in_words": "7 times over about 28 hours"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19172,10 +14123,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
@@ -19190,43 +14138,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "CRM",
-                     *         "url": "https://crm.example.com/waxwing",
-                     *         "event_types": [
-                     *           "emailOpen",
-                     *           "emailClick",
-                     *           "contactUnsubscribe"
-                     *         ],
-                     *         "all_events": false,
-                     *         "status": "active",
-                     *         "paused_reason": null,
-                     *         "acknowledge": "200",
-                     *         "retry_4xx": [],
-                     *         "retry_schedule": "standard",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
-                     *         "failing_since": null,
-                     *         "secret_rotation_ends_at": null,
-                     *         "created_by": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example"
-                     *         },
-                     *         "stats_24h": {
-                     *           "delivered": 1,
-                     *           "failed": 0,
-                     *           "pending": 0
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19289,10 +14200,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
@@ -19305,14 +14213,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Webhook deleted",
-                     *       "data": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19340,21 +14240,13 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "status": "paused"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name for people. */
                     name?: string;
@@ -19396,43 +14288,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "CRM",
-                     *         "url": "https://crm.example.com/waxwing",
-                     *         "event_types": [
-                     *           "emailOpen",
-                     *           "emailClick",
-                     *           "contactUnsubscribe"
-                     *         ],
-                     *         "all_events": false,
-                     *         "status": "paused",
-                     *         "paused_reason": null,
-                     *         "acknowledge": "200",
-                     *         "retry_4xx": [],
-                     *         "retry_schedule": "standard",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
-                     *         "failing_since": null,
-                     *         "secret_rotation_ends_at": null,
-                     *         "created_by": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example"
-                     *         },
-                     *         "stats_24h": {
-                     *           "delivered": 1,
-                     *           "failed": 0,
-                     *           "pending": 0
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19507,21 +14362,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "overlap_hours": 24
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description How long the previous secret stays valid.
@@ -19538,44 +14385,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "name": "CRM",
-                     *         "url": "https://crm.example.com/waxwing",
-                     *         "event_types": [
-                     *           "emailOpen",
-                     *           "emailClick",
-                     *           "contactUnsubscribe"
-                     *         ],
-                     *         "all_events": false,
-                     *         "status": "paused",
-                     *         "paused_reason": null,
-                     *         "acknowledge": "200",
-                     *         "retry_4xx": [],
-                     *         "retry_schedule": "standard",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "updated_at": "2026-03-02T09:41:12.000Z",
-                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
-                     *         "failing_since": null,
-                     *         "secret_rotation_ends_at": "2026-03-09T09:30:00.000Z",
-                     *         "created_by": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "email": "owner@acme.example"
-                     *         },
-                     *         "stats_24h": {
-                     *           "delivered": 0,
-                     *           "failed": 0,
-                     *           "pending": 0
-                     *         },
-                     *         "signing_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs="
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19643,21 +14452,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailClick"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description The type of the event.
@@ -19674,32 +14475,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "delivery_id": "dlv_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "attempt": {
-                     *           "number": 1,
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "duration_ms": 84,
-                     *           "status_code": 200,
-                     *           "outcome": "acknowledged",
-                     *           "reason": "Responded 200",
-                     *           "response_body": "",
-                     *           "request_headers": {
-                     *             "Content-Type": "application/json",
-                     *             "X-Service-Event": "emailClick",
-                     *             "X-Service-Signature": "t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41",
-                     *             "webhook-id": "dlv_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *             "webhook-timestamp": "1772446500"
-                     *           }
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19762,20 +14537,14 @@ export interface operations {
                 cursor?: string;
                 /** @description The number of entries on a page, from 1 to 100. */
                 limit?: number;
-                /**
-                 * @description Only entries with this status.
-                 * @example failed
-                 */
+                /** @description Only entries with this status. */
                 status?: "pending" | "delivered" | "failed";
                 /** @description The type of the events. */
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
@@ -19788,29 +14557,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *           "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *           "event_name": "contactUnsubscribe",
-                     *           "is_test": false,
-                     *           "status": "failed",
-                     *           "attempt_count": 1,
-                     *           "next_attempt_at": null,
-                     *           "reason": "Responded 410 (not retried)",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "delivered_at": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19854,10 +14600,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the delivery (`dlv_…`).
-                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the delivery (`dlv_…`). */
                 id: string;
             };
             cookie?: never;
@@ -19870,45 +14613,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *         "event_name": "contactUnsubscribe",
-                     *         "is_test": false,
-                     *         "status": "failed",
-                     *         "attempt_count": 1,
-                     *         "next_attempt_at": null,
-                     *         "reason": "Responded 410 (not retried)",
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "delivered_at": null,
-                     *         "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0006\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
-                     *         "attempts": [
-                     *           {
-                     *             "number": 1,
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "duration_ms": 84,
-                     *             "status_code": 410,
-                     *             "outcome": "refused",
-                     *             "reason": "Responded 410 (not retried)",
-                     *             "response_body": "",
-                     *             "request_headers": {
-                     *               "Content-Type": "application/json",
-                     *               "X-Service-Event": "contactUnsubscribe",
-                     *               "X-Service-Signature": "t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41",
-                     *               "webhook-id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "webhook-timestamp": "1772446500"
-                     *             }
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -19967,10 +14671,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the delivery (`dlv_…`).
-                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0002
-                 */
+                /** @description The id of the delivery (`dlv_…`). */
                 id: string;
             };
             cookie?: never;
@@ -19983,16 +14684,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "replayed": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20027,21 +14718,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the webhook (`whk_…`).
-                 * @example whk_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
+                /** @description The id of the webhook (`whk_…`). */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "since": "2026-03-01T00:00:00Z"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * Format: date-time
@@ -20058,16 +14741,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "replayed": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20097,10 +14770,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the contact (`con_…`).
-                 * @example con_01kjt5r2g0e0t8vz1q0m3w0004
-                 */
+                /** @description The id of the contact (`con_…`). */
                 id: string;
             };
             cookie?: never;
@@ -20113,97 +14783,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "exported_at": "2026-03-02T09:30:00.000Z",
-                     *         "contact": {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *           "email": "linus@example.com",
-                     *           "first_name": "Linus",
-                     *           "last_name": "Berg",
-                     *           "attributes": {
-                     *             "plan": "pro",
-                     *             "seats": 5
-                     *           },
-                     *           "subscription": "subscribed",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "updated_at": "2026-03-02T09:41:12.000Z",
-                     *           "created_by": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
-                     *           }
-                     *         },
-                     *         "truncated": [],
-                     *         "groups": [],
-                     *         "history": [
-                     *           {
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "change": "group_removed",
-                     *             "actor": {
-                     *               "type": "user",
-                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
-                     *             },
-                     *             "ip": null,
-                     *             "details": {
-                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *             }
-                     *           },
-                     *           {
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "change": "edited",
-                     *             "actor": {
-                     *               "type": "user",
-                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
-                     *             },
-                     *             "ip": null,
-                     *             "details": {
-                     *               "fields": [
-                     *                 "last_name",
-                     *                 "attributes"
-                     *               ]
-                     *             }
-                     *           },
-                     *           {
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "change": "group_added",
-                     *             "actor": {
-                     *               "type": "user",
-                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
-                     *             },
-                     *             "ip": null,
-                     *             "details": {
-                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *             }
-                     *           }
-                     *         ],
-                     *         "consents": [
-                     *           {
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "action": "subscribed",
-                     *             "source": {
-                     *               "type": "user",
-                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "name": "owner@acme.example"
-                     *             },
-                     *             "ip": null,
-                     *             "method": null,
-                     *             "event_id": null,
-                     *             "message_id": null
-                     *           }
-                     *         ],
-                     *         "messages": [],
-                     *         "events": [],
-                     *         "webhook_deliveries": [],
-                     *         "suppressions": [],
-                     *         "inbox": [],
-                     *         "rejected_import_rows": []
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20409,19 +14988,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 401,
-                     *       "status": "error",
-                     *       "message": "The request could not be authenticated as coming from the provider.",
-                     *       "data": null,
-                     *       "error": {
-                     *         "type": "unauthorized",
-                     *         "fields": [],
-                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -20462,17 +15028,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "received": 1,
-                     *         "recorded": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20541,17 +15096,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "received": 1,
-                     *         "recorded": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20620,17 +15164,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "received": 1,
-                     *         "recorded": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -20719,23 +15252,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailSent",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailSent";
@@ -20826,25 +15342,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailOpen",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "machine": false,
-                 *         "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailOpen";
@@ -20941,26 +15438,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailClick",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "machine": false,
-                 *         "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
-                 *         "url": "https://example.com/orders/1042"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailClick";
@@ -21059,32 +15536,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailSoftBounce",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "bounce": {
-                 *           "type": "soft",
-                 *           "status": "4.2.2",
-                 *           "reply_code": 452,
-                 *           "reason": "mailbox_full",
-                 *           "diagnostic": "452 4.2.2 The mailbox is over quota",
-                 *           "confidence": "high",
-                 *           "evidence": "452 4.2.2 The mailbox is over quota"
-                 *         },
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailSoftBounce";
@@ -21194,32 +15645,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailHardBounce",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "bounce": {
-                 *           "type": "hard",
-                 *           "status": "5.1.1",
-                 *           "reply_code": 550,
-                 *           "reason": "user_unknown",
-                 *           "diagnostic": "550 5.1.1 No such user here",
-                 *           "confidence": "high",
-                 *           "evidence": "550 5.1.1 No such user here"
-                 *         },
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailHardBounce";
@@ -21329,24 +15754,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "emailComplaint",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "feedback_type": "abuse"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "emailComplaint";
@@ -21439,24 +15846,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactUnsubscribe",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "method": "one_click"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "contactUnsubscribe";
@@ -21552,28 +15941,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactCreated",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "subscription": "subscribed"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "contactCreated";
@@ -21676,31 +16043,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactUpdated",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "fields": [
-                 *           "first_name",
-                 *           "attributes"
-                 *         ]
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "contactUpdated";
@@ -21800,28 +16142,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactSubscribed",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "subscription": "subscribed"
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "contactSubscribed";
@@ -21924,33 +16244,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "broadcastStarted",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": null,
-                 *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "name": "November news",
-                 *         "status": "sending",
-                 *         "counts": {
-                 *           "recipients": 1204,
-                 *           "pending": 1204,
-                 *           "queued": 0,
-                 *           "sent": 0,
-                 *           "bounced": 0,
-                 *           "suppressed": 0,
-                 *           "unsubscribed": 0,
-                 *           "failed": 0,
-                 *           "cancelled": 0
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "broadcastStarted";
@@ -22052,33 +16345,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_name": "broadcastFinished",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
-                 *         "contact": null,
-                 *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "name": "November news",
-                 *         "status": "sent",
-                 *         "counts": {
-                 *           "recipients": 1204,
-                 *           "pending": 0,
-                 *           "queued": 0,
-                 *           "sent": 1201,
-                 *           "bounced": 3,
-                 *           "suppressed": 0,
-                 *           "unsubscribed": 0,
-                 *           "failed": 0,
-                 *           "cancelled": 0
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @constant */
                     event_name: "broadcastFinished";

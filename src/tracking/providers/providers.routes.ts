@@ -18,7 +18,15 @@ import { claimSignature } from './signatures.sql.ts'
 
 const reportsMax = 10_000
 
-type Provider = { title: string; read: ReadReports | undefined }
+type Provider = {
+  title: string
+  operationId: string
+  /** The setting that enables it. */
+  setting: string
+  /** How requests are authenticated, for the API reference. */
+  proof: string
+  read: ReadReports | undefined
+}
 
 /** The supported providers; those that are not configured respond with 404. */
 function providersOf(config: Config, claim: ClaimSignature): Record<string, Provider> {
@@ -29,10 +37,34 @@ function providersOf(config: Config, claim: ClaimSignature): Record<string, Prov
     PROVIDER_POSTMARK_TOKEN: postmark,
   } = config
   return {
-    ses: { title: 'Amazon SES', read: topics && sesReports({ topics, fetchText }) },
-    sendgrid: { title: 'SendGrid', read: sendgrid ? sendgridReports(sendgrid) : undefined },
-    mailgun: { title: 'Mailgun', read: mailgun ? mailgunReports(mailgun, claim) : undefined },
-    postmark: { title: 'Postmark', read: postmark ? postmarkReports(postmark) : undefined },
+    ses: {
+      title: 'Amazon SES',
+      operationId: 'receiveSesEvents',
+      setting: 'PROVIDER_SES_TOPICS',
+      proof: 'The signature of Amazon SNS and the topic are verified.',
+      read: topics && sesReports({ topics, fetchText }),
+    },
+    sendgrid: {
+      title: 'SendGrid',
+      operationId: 'receiveSendgridEvents',
+      setting: 'PROVIDER_SENDGRID_KEY',
+      proof: 'The signature of the event webhook is verified.',
+      read: sendgrid ? sendgridReports(sendgrid) : undefined,
+    },
+    mailgun: {
+      title: 'Mailgun',
+      operationId: 'receiveMailgunEvents',
+      setting: 'PROVIDER_MAILGUN_KEY',
+      proof: 'The signature is verified and accepted once.',
+      read: mailgun ? mailgunReports(mailgun, claim) : undefined,
+    },
+    postmark: {
+      title: 'Postmark',
+      operationId: 'receivePostmarkEvents',
+      setting: 'PROVIDER_POSTMARK_TOKEN',
+      proof: 'The password of the webhook URL is verified.',
+      read: postmark ? postmarkReports(postmark) : undefined,
+    },
   }
 }
 
@@ -49,10 +81,18 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
     // Signatures cover the raw bytes, and SNS sends its JSON as plain text.
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    for (const [name, { title, read }] of Object.entries(providers)) {
+    for (const [name, { title, operationId, setting, proof, read }] of Object.entries(providers)) {
       const schema = {
         tags: ['Providers'],
+        operationId,
         summary: `Receive bounces and complaints from ${title}`,
+        description: `Called by ${title}, not by you. Enabled by the setting \`${setting}\`. ${proof} Reports about email that was not sent by this installation are ignored. \`received\` counts the bounces and complaints in the request, \`recorded\` those that led to a new event.`,
+        errors: {
+          unauthorized: `The request does not come from ${title}.`,
+          not_found: `${title} is not configured.`,
+          payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
+          invalid_json: 'The body is not valid JSON.',
+        },
         response: answers(Type.Object({ received: Type.Integer(), recorded: Type.Integer() })),
       }
       server.post(`/providers/${name}/events`, { schema }, async ({ headers, body }) => {
