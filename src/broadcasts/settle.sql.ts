@@ -1,21 +1,9 @@
-import { lockContacts } from '../contacts/locks.ts'
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { type Recorded, recordEvents } from '../events/record.ts'
-import { insertIntoInbox } from '../inbox/inbox.ts'
-import type { SendRow } from '../messages/attempt.ts'
-import { type BroadcastMessage, insertBroadcastMessages } from '../messages/broadcast-messages.ts'
-import { enqueue } from '../queue/queue.ts'
+import type { BroadcastMessage } from '../messages/broadcast-messages.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { RecipientStatus } from './broadcasts.sql.ts'
-import { retryLane } from './lanes.ts'
-
-const notSubscribed = ['unsubscribed', 'not_subscribed']
-
-/** Recipients that unsubscribed after the start are counted apart from other suppressed ones. */
-export const statusOf = <Status extends RecipientStatus>(status: Status, reason: string | null) =>
-  status === 'suppressed' && reason !== null && notSubscribed.includes(reason) ? ('unsubscribed' as const) : status
 
 /** What happened to a recipient. Without a message, nothing was sent: the contact is suppressed, or rendering failed. */
 export type RecipientResult = {
@@ -27,71 +15,14 @@ export type RecipientResult = {
   message: BroadcastMessage | null
 }
 
-/**
- * Records the results of recipients that are pending: the ledger, the messages, their events, and a job for each email that
- * the relay deferred. If two workers sent the same email, because one lost its lease, the first to record it wins. Returns
- * what was recorded of the events.
- */
-export async function settleRecipients(tx: Tx, results: readonly RecipientResult[]): Promise<Recorded> {
-  const settled: RecipientResult[] = []
-  const messages: BroadcastMessage[] = []
-  const knownMessages: SendRow[] = []
-  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
-    // Before the rows are written: from now until the commit, none of these contacts can be erased.
-    const existing = await lockContacts(
-      tx,
-      own[0]!.organizationId,
-      own.map(({ contactId }) => contactId),
-    )
-    const updated = await updatePending(tx, own)
-    const written: BroadcastMessage[] = []
-    for (const given of own) {
-      if (!updated.has(given.contactId)) continue
-      const contactExists = existing.has(given.contactId)
-      const result = contactExists ? given : withoutPersonalData(given)
-      settled.push(result)
-      if (!result.message) continue
-      written.push(result.message)
-      if (contactExists) knownMessages.push(result.message.row)
-    }
-    insertBroadcastMessages(tx, written)
-    messages.push(...written)
-  }
-  const inbox = messages.flatMap(({ outcome }) => outcome.inbox ?? [])
-  if (inbox.length > 0) await insertIntoInbox(tx, inbox)
-  enqueue(
-    tx,
-    messages
-      .filter(({ outcome }) => outcome.status === 'queued')
-      .map(({ row: { organizationId, id, broadcastId }, outcome: { retryInMs } }) => {
-        const lane = retryLane(broadcastId!)
-        return { organizationId, kind: 'message.send', lane, id, delayMs: retryInMs ?? 0 }
-      }),
-  )
-  const recorded = await recordEvents(
-    tx,
-    messages.flatMap(({ outcome }) => outcome.event ?? []),
-    { messagesAreUpdated: true, knownMessages },
-  )
-  addToCounts(tx, 'pending', settled)
-  return recorded
-}
-
-/** The contact was erased while the email was being sent: its message stays countable, as those before. */
-function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientResult {
-  if (!message) return { message, ...rest }
-  const outcome = { ...message.outcome, relayReply: null, queueId: null, inbox: null }
-  const status = outcome.status === 'queued' ? ('suppressed' as const) : outcome.status
-  return {
-    ...rest,
-    status,
-    message: {
-      row: { ...message.row, email: '', subject: '' },
-      outcome: { ...outcome, status, retryInMs: null },
-      context: null,
-      recipient: null,
-    },
-  }
+/** The final outcome of an email that the relay had deferred. */
+export type RetryResult = {
+  organizationId: OrganizationId
+  broadcastId: BroadcastId
+  contactId: ContactId
+  messageId: MessageId
+  status: 'sent' | 'bounced' | 'suppressed' | 'unsubscribed' | 'failed' | 'cancelled'
+  reason: string | null
 }
 
 /**
@@ -101,7 +32,7 @@ function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientRe
  * of them with each result. `any` keeps it from reading the whole ledger, and `width_bucket` finds the place of a contact
  * in the sorted array.
  */
-async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Set<ContactId>> {
+export async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Set<ContactId>> {
   const { organizationId, broadcastId } = results[0]!
   const sorted = inContactOrder(results)
   const contactIds = sorted.map(({ contactId }) => contactId)
@@ -153,33 +84,18 @@ export function addToCounts(tx: Tx, from: RecipientStatus, settled: readonly Set
     set recipients = broadcast_counts.recipients + excluded.recipients`
 }
 
-/** The final outcome of an email that the relay had deferred. */
-export type RetryResult = {
-  organizationId: OrganizationId
-  broadcastId: BroadcastId
-  contactId: ContactId
-  messageId: MessageId
-  status: 'sent' | 'bounced' | 'suppressed' | 'unsubscribed' | 'failed' | 'cancelled'
-  reason: string | null
-}
-
-/** Records the outcomes of deferred emails in the ledger. Called in the transaction that settles their jobs. */
-export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Promise<void> {
-  const settled: RetryResult[] = []
-  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
-    const { organizationId, broadcastId } = own[0]!
-    const sorted = inContactOrder(own)
-    const contactIds = sorted.map(({ contactId }) => contactId)
-    const rows = await tx<{ messageId: MessageId }>`
-      update broadcast_recipients
-      set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
-        reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
-      where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
-        and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
-        and status = 'queued'
-      returning message_id`
-    const ids = new Set(rows.map(({ messageId }) => messageId))
-    settled.push(...own.filter(({ messageId }) => ids.has(messageId)))
-  }
-  addToCounts(tx, 'queued', settled)
+/** Updates the recipients of one broadcast whose email was deferred, and returns the messages of those that were queued. */
+export async function updateQueued(tx: Tx, results: readonly RetryResult[]): Promise<Set<MessageId>> {
+  const { organizationId, broadcastId } = results[0]!
+  const sorted = inContactOrder(results)
+  const contactIds = sorted.map(({ contactId }) => contactId)
+  const rows = await tx<{ messageId: MessageId }>`
+    update broadcast_recipients
+    set status = ${resultOf(sql`${sorted.map(({ status }) => status)}::text[]`, contactIds)},
+      reason = ${resultOf(sql`${sorted.map(({ reason }) => reason)}::text[]`, contactIds)}
+    where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
+      and contact_id = any (${contactIds}::uuid[]) and message_id = any (${sorted.map(({ messageId }) => messageId)}::uuid[])
+      and status = 'queued'
+    returning message_id`
+  return new Set(rows.map(({ messageId }) => messageId))
 }

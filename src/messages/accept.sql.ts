@@ -1,12 +1,9 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf, transactionTime } from '../db/distributed.ts'
+import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
-import { recordContactChanges } from '../events/contact-changes.ts'
-import { enqueue } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
-import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
 
 export type FlowState = {
   organizationId: OrganizationId
@@ -127,7 +124,7 @@ export type NewMessage = {
   isTest: boolean
   contactId: ContactId
   /** Set if the contact has to be created. */
-  newContact: { emailKey: string; subscription: 'not_subscribed' | 'unsubscribed' } | null
+  newContact: Pick<NewContact, 'emailKey' | 'subscription'> | null
   email: string
   subject: string
   /** JSON text. */
@@ -145,116 +142,70 @@ export type NewMessage = {
   answer: string | null
 }
 
-export type Written = {
-  /** The messages that were written; undefined if all were. */
-  ids: ReadonlySet<MessageId> | undefined
-  queuedAt: Date
-}
-
-/**
- * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
- * message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency key was used
- * by another request, or if its contact was erased. Nothing is written for a skipped message except possibly its contact.
- */
-export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
-  const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
-  const live = messages.filter(({ flowId, versionId }) => {
-    const flow = flows.get(flowId)
-    return flow?.versionId === versionId && flow.status === 'active'
-  })
-  const queuedAt = (await transactionTime(tx)) ?? flows.values().next().value?.now ?? new Date()
-  const withContact = await insertContacts(tx, await withExistingContacts(tx, live))
-  const written = await insertKeys(tx, withContact)
-  if (written.length > 0) insertWithJobs(tx, written)
-  return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
-}
-
-/** Writes messages and the jobs of those that are queued. */
-export function insertWithJobs(tx: Tx, messages: readonly NewMessage[]): void {
-  insertMessages(tx, messages)
-  enqueue(
-    tx,
-    messages.flatMap(({ organizationId, id, lane, status, sendAt }) =>
-      status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
-    ),
-  )
-}
-
-/**
- * Returns the messages whose contact is new or exists. Existing contacts cannot be erased before the end of the transaction, so
- * that erasing them also finds the message.
- */
-async function withExistingContacts(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
-  const known = messages.filter(({ newContact }) => !newContact)
-  if (known.length === 0) return messages
+/** Returns which of these contacts exist. They cannot be erased before the end of the transaction. */
+export async function lockRecipients(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
+  if (messages.length === 0) return new Set()
   const rows = await tx<{ id: ContactId }>`
     select contacts.id
-    from unnest(${known.map((each) => each.organizationId)}::uuid[], ${known.map((each) => each.contactId)}::uuid[])
-      as key (organization_id, id)
+    from unnest(
+      ${messages.map((message) => message.organizationId)}::uuid[],
+      ${messages.map((message) => message.contactId)}::uuid[]
+    ) as key (organization_id, id)
     join contacts using (organization_id, id)
-    where true ${onShardsOf(tx, known, sql`contacts.organization_id`)}
+    where true ${onShardsOf(tx, messages, sql`contacts.organization_id`)}
     order by contacts.organization_id, contacts.id
     for key share of contacts`
-  const existing = new Set(rows.map(({ id }) => id))
-  return messages.filter(({ newContact, contactId }) => newContact || existing.has(contactId))
+  return new Set(rows.map(({ id }) => id))
 }
 
-/** Creates contacts and returns the messages whose contact exists: others may create one with the same address. */
-async function insertContacts(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
-  const contacts = [...new Map(messages.flatMap((each) => (each.newContact ? [[each.contactId, each]] : []))).values()]
-    .map(({ organizationId, contactId, email, newContact }) => ({ organizationId, contactId, email, ...newContact! }))
-    .sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1))
-  if (contacts.length === 0) return messages
-  const organizationIds = [...new Set(contacts.map(({ organizationId }) => organizationId))]
-  const inserting = tx<{ id: ContactId }>`
+export type NewContact = AddressKey & {
+  contactId: ContactId
+  email: string
+  subscription: 'not_subscribed' | 'unsubscribed'
+}
+
+/** Creates contacts and returns the ids of those whose address no other contact has. */
+export async function insertContacts(tx: Tx, contacts: readonly NewContact[]): Promise<Set<ContactId>> {
+  // In key order, so that two transactions that create the same contacts cannot deadlock.
+  const sorted = contacts.toSorted((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1))
+  const rows = await tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, subscription)
     select * from unnest(
-      ${contacts.map((contact) => contact.organizationId)}::uuid[],
-      ${contacts.map((contact) => contact.contactId)}::uuid[],
-      ${contacts.map((contact) => contact.email)}::text[],
-      ${contacts.map((contact) => contact.emailKey)}::text[],
-      ${contacts.map((contact) => contact.subscription)}::text[]
+      ${sorted.map((contact) => contact.organizationId)}::uuid[],
+      ${sorted.map((contact) => contact.contactId)}::uuid[],
+      ${sorted.map((contact) => contact.email)}::text[],
+      ${sorted.map((contact) => contact.emailKey)}::text[],
+      ${sorted.map((contact) => contact.subscription)}::text[]
     )
     on conflict (organization_id, email_key) do nothing
     returning id`
-  const [rows, subscriptions] = await Promise.all([inserting, findChangeSubscriptions(tx, organizationIds)])
-  const created = new Set(rows.map(({ id }) => id))
-  for (const [organizationId, webhooks] of groupBy(subscriptions, (webhook) => webhook.organizationId)) {
-    const own = contacts.filter(
-      (contact) => contact.organizationId === organizationId && created.has(contact.contactId),
-    )
-    const ids = own.map(({ contactId }) => contactId)
-    await recordContactChanges(tx, organizationId, null, { created: ids }, webhooks)
-  }
-  return messages.filter(({ newContact, contactId }) => !newContact || created.has(contactId))
+  return new Set(rows.map(({ id }) => id))
 }
 
-/** Reserves idempotency keys for 24 hours and returns the messages without a key or whose key was free. */
-async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
-  const keyed = messages
-    .filter(({ idempotencyKey }) => idempotencyKey !== null)
-    .sort((a, b) => (`${a.organizationId} ${a.idempotencyKey}` < `${b.organizationId} ${b.idempotencyKey}` ? -1 : 1))
-  if (keyed.length === 0) return messages
+/** Reserves idempotency keys for 24 hours and returns the ids of the messages whose key was free. */
+export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promise<Set<MessageId>> {
+  if (messages.length === 0) return new Set()
+  const keyOf = ({ organizationId, idempotencyKey }: NewMessage) => `${organizationId} ${idempotencyKey}`
+  const sorted = messages.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   const rows = await tx<{ messageId: MessageId }>`
     insert into idempotency_keys (organization_id, key, request_hash, message_id, answer, created_at)
     select organization_id, key, decode(request_hash, 'hex'), message_id, answer::jsonb, now()
     from unnest(
-      ${keyed.map((message) => message.organizationId)}::uuid[],
-      ${keyed.map((message) => message.idempotencyKey)}::text[],
-      ${keyed.map((message) => message.requestHash)}::text[],
-      ${keyed.map((message) => message.id)}::uuid[],
-      ${keyed.map((message) => message.answer)}::text[]
-    ) as held (organization_id, key, request_hash, message_id, answer)
+      ${sorted.map((message) => message.organizationId)}::uuid[],
+      ${sorted.map((message) => message.idempotencyKey)}::text[],
+      ${sorted.map((message) => message.requestHash)}::text[],
+      ${sorted.map((message) => message.id)}::uuid[],
+      ${sorted.map((message) => message.answer)}::text[]
+    ) as used (organization_id, key, request_hash, message_id, answer)
     on conflict (organization_id, key) do update
     set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer,
       created_at = excluded.created_at
     where excluded.created_at - idempotency_keys.created_at > interval '24 hours'
     returning message_id`
-  const held = new Set(rows.map(({ messageId }) => messageId))
-  return messages.filter(({ idempotencyKey, id }) => idempotencyKey === null || held.has(id))
+  return new Set(rows.map(({ messageId }) => messageId))
 }
 
-function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
+export function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
   tx.send`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
       status, reason, is_test, send_at)
@@ -278,7 +229,7 @@ function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
       reason, is_test, send_at)`
 }
 
-export type HeldKey = {
+export type UsedKey = {
   organizationId: OrganizationId
   key: string
   requestHash: string
@@ -298,18 +249,18 @@ export type StoredAnswer = {
 }
 
 /** Returns the keys used within the last 24 hours, with the response that was sent. */
-export async function findHeldKeys(
+export async function findUsedKeys(
   db: Db,
   keys: { organizationId: OrganizationId; key: string }[],
-): Promise<HeldKey[]> {
-  return db<HeldKey>`
-    select held.organization_id, held.key, encode(held.request_hash, 'hex') as request_hash, held.message_id, held.answer,
+): Promise<UsedKey[]> {
+  return db<UsedKey>`
+    select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.message_id, used.answer,
       messages.flow_id, messages.contact_id, messages.email, messages.queued_at, messages.send_at
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
-    join idempotency_keys held using (organization_id, key)
-    join messages on messages.organization_id = held.organization_id and messages.id = held.message_id
-    where held.created_at >= now() - interval '24 hours'
-      ${onShardsOf(db, keys, sql`held.organization_id`, sql`messages.organization_id`)}`
+    join idempotency_keys used using (organization_id, key)
+    join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
+    where used.created_at >= now() - interval '24 hours'
+      ${onShardsOf(db, keys, sql`used.organization_id`, sql`messages.organization_id`)}`
 }
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */

@@ -1,6 +1,8 @@
-import { type Db, isDataFault } from '../db/db.ts'
+import { type Db, isDataFault, type Tx } from '../db/db.ts'
+import { transactionTime } from '../db/distributed.ts'
 import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
@@ -8,20 +10,27 @@ import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { Hints } from '../queue/hints.ts'
+import { enqueue } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
-import type { ContactId, FlowId, OrganizationId } from '../values/ids.ts'
+import { groupBy } from '../values/group-by.ts'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
 import {
   findFlowStates,
-  findHeldKeys,
   findRecipients,
+  findUsedKeys,
   flowsOf,
-  type HeldKey,
+  insertContacts,
+  insertKeys,
+  insertMessages,
+  lockRecipients,
+  type NewContact,
+  type NewMessage,
   type Recipient,
-  type Written,
-  writeMessages,
+  type UsedKey,
 } from './accept.sql.ts'
 import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
@@ -29,7 +38,7 @@ import type { Allowance, NewOrganizationQuota } from './new-organization-quota.t
 const batchMax = 500
 const waitingMax = 5_000
 /** How many consecutive rounds may accept nothing because flows, contacts or keys changed between lookup and write. */
-const fruitlessRoundsMax = 8
+const roundsWithoutProgressMax = 8
 
 /** How often an email is drafted in a task process because its flow was changed in the meantime. */
 const draftsMax = 5
@@ -55,7 +64,7 @@ type Drafted = {
   /** Rejected requests, by index. */
   settled: Map<number, Settled<Accepted>>
   /** Further requests with the same idempotency key: they get the response of the first once it is written. */
-  twins: Pending[]
+  duplicates: Pending[]
   allowance: Allowance | undefined
 }
 
@@ -127,10 +136,10 @@ export class Acceptor {
   async #acceptAll(requests: SendRequest[]): Promise<Settled<Accepted>[]> {
     const results: Settled<Accepted>[] = []
     let pending = requests.map((request, index): Pending => ({ request, index }))
-    let fruitlessRounds = 0
-    while (pending.length > 0 && fruitlessRounds < fruitlessRoundsMax) {
+    let roundsWithoutProgress = 0
+    while (pending.length > 0 && roundsWithoutProgress < roundsWithoutProgressMax) {
       const left = await this.#acceptRound(pending, results)
-      fruitlessRounds = left.length < pending.length ? 0 : fruitlessRounds + 1
+      roundsWithoutProgress = left.length < pending.length ? 0 : roundsWithoutProgress + 1
       pending = left
     }
     for (const { index } of pending) results[index] = refused(tooBusy())
@@ -142,9 +151,9 @@ export class Acceptor {
   async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
     // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
     const replayed = await this.#replay(pending, results)
-    const { drafts, settled, twins, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
+    const { drafts, settled, duplicates, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
     for (const [index, result] of settled) results[index] = result
-    const left: Pending[] = twins
+    const left: Pending[] = duplicates
     if (drafts.length > 0) {
       const { ids, queuedAt } = await this.#write(drafts).finally(() => allowance?.release())
       for (const draft of drafts)
@@ -156,7 +165,7 @@ export class Acceptor {
   }
 
   async #draft(pending: Pending[]): Promise<Drafted> {
-    if (pending.length === 0) return { drafts: [], settled: new Map(), twins: [], allowance: undefined }
+    if (pending.length === 0) return { drafts: [], settled: new Map(), duplicates: [], allowance: undefined }
     const requests = pending.map(({ request }) => request)
     const [[states, recipients], allowance] = await Promise.all([
       // In one transaction only to use one connection.
@@ -173,15 +182,15 @@ export class Acceptor {
 
     const drafts: PendingDraft[] = []
     const settled = new Map<number, Settled<Accepted>>()
-    const twins: Pending[] = []
+    const duplicates: Pending[] = []
     const drafted = new Set<string>()
     const pacer = new Pacer()
     for (const [position, each] of pending.entries()) {
       if (pacer.isDue) await pacer.turn()
       const { request, index } = each
-      const key = twinKey(request)
+      const key = requestKey(request)
       if (key !== undefined && drafted.has(key)) {
-        twins.push(each)
+        duplicates.push(each)
         continue
       }
       try {
@@ -198,7 +207,7 @@ export class Acceptor {
         settled.set(index, refused(error))
       }
     }
-    return { drafts, settled, twins, allowance }
+    return { drafts, settled, duplicates, allowance }
   }
 
   /** Throws `NeedsDraft` if the template is too slow for the main thread. */
@@ -214,7 +223,7 @@ export class Acceptor {
 
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    return retrying(fruitlessRoundsMax, () =>
+    return retrying(roundsWithoutProgressMax, () =>
       this.#db.begin((tx) => writeMessages(tx, messages), { rows: messages.length }),
     )
   }
@@ -223,14 +232,14 @@ export class Acceptor {
   async #replay(pending: Pending[], results: Settled<Accepted>[]): Promise<Set<Pending>> {
     const keyed = pending.filter(({ request }) => request.idempotencyKey !== null)
     if (keyed.length === 0) return new Set()
-    const held = await findHeldKeys(
+    const used = await findUsedKeys(
       this.#db,
       keyed.map(({ request }) => ({ organizationId: request.organizationId, key: request.idempotencyKey! })),
     )
-    const byKey = new Map(held.map((key) => [`${key.organizationId} ${key.key}`, key]))
+    const byKey = new Map(used.map((key) => [`${key.organizationId} ${key.key}`, key]))
     const done = new Set<Pending>()
     for (const each of keyed) {
-      const found = byKey.get(twinKey(each.request)!)
+      const found = byKey.get(requestKey(each.request)!)
       if (!found) continue
       results[each.index] =
         found.requestHash === each.request.requestHash
@@ -250,26 +259,87 @@ const tooBusy = () =>
 const keyReused = () =>
   new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')
 
-const twinKey = ({ organizationId, idempotencyKey }: SendRequest) =>
+const requestKey = ({ organizationId, idempotencyKey }: SendRequest) =>
   idempotencyKey === null ? undefined : `${organizationId} ${idempotencyKey}`
 
 /** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
 const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
 
-function answerAgain(held: HeldKey, request: SendRequest): Accepted {
-  const { contact_created: contactCreated, status, reason, warnings } = held.answer
+function answerAgain(used: UsedKey, request: SendRequest): Accepted {
+  const { contact_created: contactCreated, status, reason, warnings } = used.answer
   return {
-    messageId: held.messageId,
-    flowId: held.flowId,
-    contactId: held.contactId,
+    messageId: used.messageId,
+    flowId: used.flowId,
+    contactId: used.contactId,
     // Empty if the contact was erased; the request contains the address.
-    contactEmail: held.email || request.email,
+    contactEmail: used.email || request.email,
     contactCreated,
     status,
     reason,
-    queuedAt: held.queuedAt,
-    sendAt: held.sendAt,
+    queuedAt: used.queuedAt,
+    sendAt: used.sendAt,
     warnings,
     replayed: true,
   }
+}
+
+/** `ids` are the messages that were written; undefined if all were. */
+type Written = { ids: ReadonlySet<MessageId> | undefined; queuedAt: Date }
+
+/**
+ * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
+ * message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency key was used
+ * by another request, or if its contact was erased. Nothing is written for a skipped message except possibly its contact.
+ */
+async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
+  const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
+  const queuedAt = (await transactionTime(tx)) ?? flows.values().next().value?.now ?? new Date()
+  const active = messages.filter(({ flowId, versionId }) => {
+    const flow = flows.get(flowId)
+    return flow?.versionId === versionId && flow.status === 'active'
+  })
+  // The message of a contact that was erased would not be found by the erasure.
+  const existing = await lockRecipients(
+    tx,
+    active.filter(({ newContact }) => !newContact),
+  )
+  const created = await createContacts(tx, active)
+  const ofContacts = active.filter(({ newContact, contactId }) => (newContact ? created : existing).has(contactId))
+  const reserved = await insertKeys(
+    tx,
+    ofContacts.filter(({ idempotencyKey }) => idempotencyKey !== null),
+  )
+  const written = ofContacts.filter(({ id, idempotencyKey }) => idempotencyKey === null || reserved.has(id))
+  insertWithJobs(tx, written)
+  return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
+}
+
+/** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
+async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
+  const contacts = new Map<ContactId, NewContact>()
+  for (const { organizationId, contactId, email, newContact } of messages)
+    if (newContact) contacts.set(contactId, { organizationId, contactId, email, ...newContact })
+  if (contacts.size === 0) return new Set()
+  const organizationIds = [...new Set([...contacts.values()].map(({ organizationId }) => organizationId))]
+  const [created, subscriptions] = await Promise.all([
+    insertContacts(tx, [...contacts.values()]),
+    findChangeSubscriptions(tx, organizationIds),
+  ])
+  for (const [organizationId, webhooks] of groupBy(subscriptions, (webhook) => webhook.organizationId)) {
+    const ids = [...created].filter((id) => contacts.get(id)!.organizationId === organizationId)
+    await recordContactChanges(tx, organizationId, null, { created: ids }, webhooks)
+  }
+  return created
+}
+
+/** Writes messages and the jobs of those that are queued. */
+export function insertWithJobs(tx: Tx, messages: readonly NewMessage[]): void {
+  if (messages.length === 0) return
+  insertMessages(tx, messages)
+  enqueue(
+    tx,
+    messages.flatMap(({ organizationId, id, lane, status, sendAt }) =>
+      status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
+    ),
+  )
 }

@@ -6,7 +6,7 @@ import { NeedsTask, type RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
+import { inboxReply } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
@@ -15,9 +15,9 @@ import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
-import type { SendRow } from './send.sql.ts'
+import type { Outcome, SendRow } from './send.sql.ts'
 
-export type { SendRow } from './send.sql.ts'
+export type { Outcome, SendRow } from './send.sql.ts'
 
 export type AttemptParts = {
   runner: TemplateRunner
@@ -32,17 +32,6 @@ export type AttemptParts = {
 }
 
 export type MessageToSend = { row: SendRow; version: ReadyVersion }
-
-/** The outcome of an attempt. `retryInMs` is null if it is final. */
-export type Outcome = {
-  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
-  retryInMs: number | null
-  reason: string | null
-  relayReply: string | null
-  queueId: string | null
-  event: NewEvent | null
-  inbox: InboxRow | null
-}
 
 export type AttemptOptions = {
   /** True for emails that wait until no other email is waiting for a connection. */

@@ -1,27 +1,20 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
-import { mayRecordAgain } from '../events/record.ts'
+import { mayRecordAgain, type Recorded, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { Hints } from '../queue/hints.ts'
-import { type Claim, endJobs } from '../queue/queue.ts'
+import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
-import {
-  findMessagesToSend,
-  type MessageChange,
-  type SendRow,
-  type SettleBroadcasts,
-  settleMessages,
-} from './send.sql.ts'
-
+import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
 
-export type { MessageChange, SettleBroadcasts } from './send.sql.ts'
+export type { MessageChange } from './send.sql.ts'
 
 export type SendParts = AttemptParts & {
   db: Db
@@ -122,16 +115,39 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
   })
 }
 
+/** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
+export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
+
 async function settle({ db, hints, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
-  const inbox = changes.flatMap(({ outcome }) => outcome.inbox ?? [])
-  const write = () =>
-    db.begin(
-      async (tx) => {
-        if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
-        return settleMessages(tx, changes, broadcasts?.settle)
-      },
-      { rows: changes.length },
-    )
+  const write = () => db.begin((tx) => settleMessages(tx, changes, broadcasts?.settle), { rows: changes.length })
   const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
   if (fannedOut) hints.notify('webhook.deliver')
+}
+
+/**
+ * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
+ * has taken over. Returns the recorded events.
+ */
+async function settleMessages(
+  tx: Tx,
+  changes: readonly MessageChange[],
+  settleBroadcasts?: SettleBroadcasts,
+): Promise<Recorded> {
+  const inbox = changes.flatMap(({ outcome }) => outcome.inbox ?? [])
+  if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
+  const settled = await settleJobs(
+    tx,
+    changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
+  )
+  const ours = changes.filter(({ claim }) => settled.has(claim.id))
+  const updated = await updateMessages(tx, ours)
+  const recorded = await recordEvents(
+    tx,
+    ours.flatMap(({ outcome }) => outcome.event ?? []),
+    // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
+    { messagesAreUpdated: true, knownMessages: ours.flatMap(({ row }) => (updated.has(row.id) ? row : [])) },
+  )
+  const inBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
+  if (inBroadcasts.length > 0) await settleBroadcasts?.(tx, inBroadcasts)
+  return recorded
 }

@@ -2,12 +2,12 @@ import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
-import { type Recorded, recordEvents } from '../events/record.ts'
+import type { NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
-import { type Claim, settleJobs } from '../queue/queue.ts'
+import type { InboxRow } from '../inbox/inbox.ts'
+import type { Claim } from '../queue/queue.ts'
 import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
-import type { Outcome } from './attempt.ts'
 
 export type SendRow = {
   organizationId: OrganizationId
@@ -69,39 +69,21 @@ export async function findMessagesToSend(
     where messages.status = 'queued'`
 }
 
-export type MessageChange = { claim: Claim; row: SendRow; outcome: Outcome }
-
-/** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
-export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
-
-/**
- * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
- * has taken over. Returns what was recorded of the events.
- */
-export async function settleMessages(
-  tx: Tx,
-  changes: readonly MessageChange[],
-  settleBroadcasts?: SettleBroadcasts,
-): Promise<Recorded> {
-  const settled = await settleJobs(
-    tx,
-    changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
-  )
-  const ours = changes.filter(({ claim }) => settled.has(claim.id))
-  const updated = await updateMessages(tx, ours)
-  const recorded = await recordEvents(
-    tx,
-    ours.flatMap(({ outcome }) => outcome.event ?? []),
-    // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
-    { messagesAreUpdated: true, knownMessages: ours.flatMap(({ row }) => (updated.has(row.id) ? row : [])) },
-  )
-  const ofBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
-  if (ofBroadcasts.length > 0) await settleBroadcasts?.(tx, ofBroadcasts)
-  return recorded
+/** The outcome of an attempt. `retryInMs` is null if it is final. */
+export type Outcome = {
+  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
+  retryInMs: number | null
+  reason: string | null
+  relayReply: string | null
+  queueId: string | null
+  event: NewEvent | null
+  inbox: InboxRow | null
 }
 
+export type MessageChange = { claim: Claim; row: SendRow; outcome: Outcome }
+
 /** Returns the messages that were still queued. */
-async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promise<Set<MessageId>> {
+export async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promise<Set<MessageId>> {
   if (changes.length === 0) return new Set()
   const rows = await tx<{ id: MessageId }>`
     update messages

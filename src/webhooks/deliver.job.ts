@@ -1,9 +1,9 @@
 import { signWebhook } from '@waxwing/sdk'
 import { version } from '../config/package-root.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
-import type { Claim } from '../queue/queue.ts'
+import { type Claim, settleJobs } from '../queue/queue.ts'
 import type { Handled, PeerState, WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
@@ -13,8 +13,10 @@ import {
   type DeliveryResult,
   type DeliveryRow,
   findDeliveriesToSend,
-  postponeUntried,
-  recordAttempts,
+  insertAttempts,
+  updateDeliveries,
+  updateEndpoints,
+  updateUntried,
 } from './deliver.sql.ts'
 import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
@@ -98,11 +100,30 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
   }
 }
 
+/**
+ * Records attempts, updates their deliveries and webhooks, and settles their jobs. A worker that lost its lane records
+ * nothing; the new owner of the lane attempts again.
+ */
+async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<void> {
+  const settled = await settleJobs(
+    tx,
+    results.map(({ settlement }) => settlement),
+  )
+  const ours = results.filter(({ settlement }) => settled.has(settlement.claim.id))
+  if (ours.length === 0) return
+  updateEndpoints(tx, ours)
+  const erased = await updateDeliveries(tx, ours)
+  insertAttempts(tx, ours, erased)
+}
+
 /** The lane is reduced to one delivery at a time, as if the endpoint did not respond. */
 async function postponeUnsignable({ db }: DeliverParts, claim: Claim, { id, createdAt }: Unsignable): Promise<Handled> {
   const isExpired = Date.now() - createdAt.getTime() > unsignableMsMax
   const settlement = { claim, retryInMs: isExpired ? null : unsignableRetryMs }
-  await db.begin((tx) => postponeUntried(tx, settlement, id, `Not sent: ${unreadableSecret}`))
+  await db.begin(async (tx) => {
+    const settled = await settleJobs(tx, [{ ...settlement, untried: true }])
+    if (settled.size > 0) updateUntried(tx, settlement, id, `Not sent: ${unreadableSecret}`)
+  })
   return { peer: 'unresponsive' }
 }
 

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
-import { type Settlement, settleJobs } from '../queue/queue.ts'
+import type { Settlement } from '../queue/queue.ts'
 import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -70,33 +70,8 @@ export type DeliveryResult = {
   isTest: boolean
 }
 
-/**
- * Records attempts, updates their deliveries and webhooks, and settles their jobs. A worker that lost its lane records
- * nothing; the new owner of the lane attempts again.
- */
-export async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<void> {
-  const settled = await settleJobs(
-    tx,
-    results.map(({ settlement }) => settlement),
-  )
-  const ours = results.filter(({ settlement }) => settled.has(settlement.claim.id))
-  if (ours.length === 0) return
-  updateEndpoints(tx, ours)
-  insertAttempts(tx, ours, await updateDeliveries(tx, ours))
-}
-
-/**
- * Postpones a delivery that was not attempted, with the reason. If `retryInMs` is null, it fails. Has no effect for a
- * worker that lost its lane.
- */
-export async function postponeUntried(
-  tx: Tx,
-  { claim, retryInMs }: Settlement,
-  id: DeliveryId,
-  reason: string,
-): Promise<void> {
-  const settled = await settleJobs(tx, [{ claim, retryInMs, untried: true }])
-  if (settled.size === 0) return
+/** Postpones a delivery that was not attempted, with the reason. If `retryInMs` is null, it fails. */
+export function updateUntried(tx: Tx, { claim, retryInMs }: Settlement, id: DeliveryId, reason: string): void {
   tx.send`
     update deliveries
     set status = ${retryInMs === null ? 'failed' : 'pending'}, reason = ${reason},
@@ -107,7 +82,7 @@ export async function postponeUntried(
 const claimOf = ({ settlement: { claim } }: DeliveryResult) => claim
 
 /** Returns the deliveries whose contact was erased during the attempt. */
-async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
+export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
   const rows = await tx<{ id: string; isErased: boolean }>`
     update deliveries
     set status = result.status, attempt_count = result.number, reason = result.reason,
@@ -131,7 +106,7 @@ async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Pro
 }
 
 /** The response may repeat the request body, so it is not stored for erased contacts. */
-function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erased: ReadonlySet<string>): void {
+export function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erased: ReadonlySet<string>): void {
   tx.send`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
       signature, response_body)
@@ -151,7 +126,7 @@ function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erased: Read
 }
 
 /** The row of a busy endpoint is updated once a second, not with every batch. Tests do not count. */
-function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {
+export function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {
   const endpoints = groupBy(
     results.filter(({ isTest }) => !isTest),
     ({ settlement: { claim } }) => `${claim.organizationId} ${claim.lane}`,
