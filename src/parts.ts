@@ -15,7 +15,7 @@ import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
-import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
+import { createEventCounter, EventRecorder } from './events/record.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
@@ -100,8 +100,8 @@ export function createParts(options: PartsOptions) {
     log,
   })
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
-  const counts = new EventCounts(metrics)
-  const events = new CountingRecorder({ db, hints, counts })
+  const counter = createEventCounter(metrics)
+  const events = new EventRecorder({ db, hints, counter })
   const quota = quotaOf(config, db)
   return {
     config,
@@ -139,7 +139,7 @@ export function createParts(options: PartsOptions) {
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),
-    hits: createHits({ db, hints, events, counts, log, metrics, dataDir: config.DATA_DIR }),
+    hits: createHits({ db, hints, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: webhookSecretBox(secrets),

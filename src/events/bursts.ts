@@ -12,10 +12,8 @@ import {
   moveFirstClicks,
 } from './bursts.sql.ts'
 import { countLabelled, type LabelledClicks } from './count-by-flow.ts'
-import { addToCounters } from './counters.sql.ts'
-import { CounterChanges } from './counters.ts'
+import { CounterChanges, writeCounters } from './counters.ts'
 import type { NewEvent } from './record.sql.ts'
-import type { Recorded } from './record.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
 const linksMin = 3
@@ -37,8 +35,10 @@ export function mayHoldBurst(events: readonly NewEvent[]): boolean {
   })
 }
 
+type RecordedClicks = { fresh: readonly NewEvent[]; laterClickIds: ReadonlySet<EventId> }
+
 /** Returns the clicks that are not the only one on their message. Most clicks are the only one and need no check. */
-export function burstCandidates({ fresh, laterClickIds }: Recorded): NewEvent[] {
+export function burstCandidates({ fresh, laterClickIds }: RecordedClicks): NewEvent[] {
   const clicks = fresh.filter(mayBeBurst)
   const clicksOn = new Map<string | null, number>()
   for (const { messageId } of clicks) clicksOn.set(messageId, (clicksOn.get(messageId) ?? 0) + 1)
@@ -117,7 +117,5 @@ async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void>
       if (remainingAt) changes.add({ ...click, flowId }, remainingAt, { uniques: 1 })
     }
   }
-  const writeFlowCounters = await countLabelled(tx, labelled)
-  writeFlowCounters()
-  addToCounters(tx, changes)
+  writeCounters(tx, { flows: await countLabelled(tx, labelled), organizations: changes })
 }

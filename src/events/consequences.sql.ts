@@ -50,15 +50,12 @@ export async function updateBouncedRecipients(
     returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id`
 }
 
-/** The counts are shared by all writers of a broadcast, so they come last. */
-export function countBouncedRecipients(
-  tx: Tx,
-  { organizationId, broadcastId }: BouncedRecipient,
-  bounced: number,
-): void {
+export type BouncedRecipients = BouncedRecipient & { recipients: number }
+
+export function countBouncedRecipients(tx: Tx, { organizationId, broadcastId, recipients }: BouncedRecipients): void {
   tx.send`
     insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
-    values (${organizationId}, ${broadcastId}, 'bounced', ${bounced}), (${organizationId}, ${broadcastId}, 'sent', ${-bounced})
+    values (${organizationId}, ${broadcastId}, 'bounced', ${recipients}), (${organizationId}, ${broadcastId}, 'sent', ${-recipients})
     on conflict (organization_id, broadcast_id, status) do update
     set recipients = broadcast_counts.recipients + excluded.recipients`
 }

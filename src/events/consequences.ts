@@ -4,7 +4,7 @@ import { groupBy } from '../values/group-by.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
 import {
   type BouncedRecipient,
-  countBouncedRecipients,
+  type BouncedRecipients,
   findMessageAddresses,
   insertSuppressions,
   type MessageState,
@@ -42,10 +42,10 @@ function messageStateOf(id: MessageId, events: NewEvent[]): MessageState {
 }
 
 /**
- * Updates the recipients of broadcasts whose email bounced later. Returns a function that updates the counts of the
- * broadcasts. Bounces are rare, so nothing is read for other events.
+ * Updates the recipients of broadcasts whose email bounced after it was sent, and returns their number by broadcast for
+ * `writeCounters`. Bounces are rare, so nothing is read for other events.
  */
-export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Promise<() => void> {
+export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Promise<BouncedRecipients[]> {
   const bounces = events.filter(
     ({ eventName, messageId }) => messageId !== null && eventName !== 'emailSent' && namesOfSending.has(eventName),
   )
@@ -54,10 +54,9 @@ export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Pro
     const states = groupBy(own, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events))
     bounced.push(...(await updateBouncedRecipients(tx, organizationId, states)))
   }
-  const byBroadcast = groupBy(bounced, ({ broadcastId }) => broadcastId).sort(([a], [b]) => (a < b ? -1 : 1))
-  return () => {
-    for (const [, rows] of byBroadcast) countBouncedRecipients(tx, rows[0]!, rows.length)
-  }
+  return groupBy(bounced, ({ broadcastId }) => broadcastId)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, rows]) => ({ ...rows[0]!, recipients: rows.length }))
 }
 
 const suppressionReasons: Partial<Record<EventName, string>> = {

@@ -3,24 +3,21 @@ import type { EventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { countValues, findCountedValues } from './counted-values.ts'
-import { addToFlowCounters, findCountedMessages } from './flow-counters.sql.ts'
-import { type Dimension, FlowCounterChanges, type IsCounted } from './flow-counters.ts'
+import { type Dimension, type FlowCounterRow, findCountedMessages } from './flow-counters.sql.ts'
+import { FlowCounterChanges } from './flow-counters.ts'
 import { type FirstOnLink, findFirstLinks, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
 import { clickedLink, type FirstOccurrence, type NewEvent } from './record.sql.ts'
 
 type First = FirstOccurrence & { event: NewEvent }
 type CountedMessages = ReadonlyMap<MessageId, readonly Dimension[]>
 
-/** The writing part, called when the other rows of the transaction are written. */
-export type WriteFlowCounters = () => void
-
-/** Counts new events by version, domain, link and bounce reason. */
+/** Counts new events by version, domain, link and bounce reason. Returns the rows for `writeCounters`. */
 export async function countByFlow(
   tx: Tx,
   events: readonly NewEvent[],
   firsts: readonly First[],
   messages: CountedMessages,
-): Promise<WriteFlowCounters> {
+): Promise<FlowCounterRow[]> {
   const changes = new FlowCounterChanges()
   const { firstOnLink, laterClicks, moved } = sortClicks(events, firsts)
   const firstEvents = new Set(firsts.map(({ event }) => event))
@@ -35,7 +32,7 @@ export async function countByFlow(
   for (const { event, previousAt } of firsts)
     if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
   await countLaterClicks(tx, changes, laterClicks, moved)
-  return writer(tx, changes, changes.isEmpty ? () => false : await countValues(tx, changes.values()))
+  return changes.isEmpty ? [] : changes.rows(await countValues(tx, changes.values()))
 }
 
 const none: readonly Dimension[] = []
@@ -149,8 +146,8 @@ export type LabelledClicks = {
   moved: readonly { messageId: MessageId; flowId: FlowId | null; occurredAt: Date; remainingAt: Date | null }[]
 }
 
-/** Counts clicks as made by a machine that had been counted as human. */
-export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[]): Promise<WriteFlowCounters> {
+/** Like `countByFlow`, for clicks that had been counted as human and are labelled as made by a machine. */
+export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[]): Promise<FlowCounterRow[]> {
   const changes = new FlowCounterChanges()
   const eventName: EventName = 'emailClick'
   for (const { organizationId, clicks, moved } of labelled) {
@@ -173,10 +170,5 @@ export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[])
     })
     moveFirstsOnLinks(changes, organizationId, clicks, found)
   }
-  return writer(tx, changes, changes.isEmpty ? () => false : await findCountedValues(tx, changes.values()))
+  return changes.isEmpty ? [] : changes.rows(await findCountedValues(tx, changes.values()))
 }
-
-const writer =
-  (tx: Tx, changes: FlowCounterChanges, isCounted: IsCounted): WriteFlowCounters =>
-  () =>
-    addToFlowCounters(tx, changes.rows(isCounted))

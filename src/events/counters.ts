@@ -1,18 +1,13 @@
+import type { Tx } from '../db/db.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { allFlows } from './all-flows.ts'
+import { type BouncedRecipients, countBouncedRecipients } from './consequences.sql.ts'
+import { addToCounters, type CounterRow } from './counters.sql.ts'
+import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
 type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
-
-type CounterRow = Counted & {
-  flowId: FlowId
-  grain: keyof typeof grains
-  startsAt: Date
-  total: number
-  uniques: number
-  machine: number
-}
 
 const grains = { day: 86_400_000, hour: 3_600_000, quarter: 900_000 }
 
@@ -78,4 +73,21 @@ function sum(
   }
   addTo(row, change)
   return row
+}
+
+export type CountersToWrite = {
+  flows: readonly FlowCounterRow[]
+  organizations: CounterChanges
+  /** Recipients of broadcasts that were counted as sent. */
+  bounced?: readonly BouncedRecipients[]
+}
+
+/**
+ * Writes the counters of events, always in this order. All writers share these rows, so they are the last ones that a
+ * transaction locks.
+ */
+export function writeCounters(tx: Tx, { flows, organizations, bounced = [] }: CountersToWrite): void {
+  addToFlowCounters(tx, flows)
+  addToCounters(tx, organizations.rows())
+  for (const recipients of bounced) countBouncedRecipients(tx, recipients)
 }

@@ -2,8 +2,11 @@ import type { Reader, Tx } from '../db/db.ts'
 import { isOneOrganization, onShardsOf } from '../db/distributed.ts'
 import { insertRows } from '../db/insert-rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import type { EventName } from '../values/event-types.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
-import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.ts'
+
+export type DimensionKind = 'domain' | 'link' | 'reason' | 'version'
+export type Dimension = { kind: DimensionKind; value: string }
 
 /** How many values of each kind are counted individually for a flow on a UTC day. */
 export const valuesMax: Record<DimensionKind, number> = { domain: 50, link: 50, reason: 50, version: 20 }
@@ -82,7 +85,20 @@ export async function addCountedValues(tx: Tx, rows: readonly CountedValues[]): 
     returning organization_id, flow_id, kind, day::text, counted`
 }
 
-/** Counters are shared by all writers, so they are written last, before those of the organization. */
+export type FlowCounterRow = {
+  organizationId: OrganizationId
+  flowId: FlowId
+  grain: 'day' | 'quarter'
+  kind: DimensionKind
+  startsAt: Date
+  value: string
+  eventName: EventName
+  total: number
+  uniques: number
+  machine: number
+}
+
+/** The rows must be in key order. */
 export function addToFlowCounters(tx: Tx, rows: readonly FlowCounterRow[]): void {
   if (rows.length === 0) return
   tx.send`

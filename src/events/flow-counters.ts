@@ -1,15 +1,14 @@
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
+import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.sql.ts'
 
-export type DimensionKind = 'domain' | 'link' | 'reason' | 'version'
-export type Dimension = { kind: DimensionKind; value: string }
+export type { Dimension, DimensionKind } from './flow-counters.sql.ts'
+
 /** The value under which everything is counted that is not counted individually. */
 export const otherValue = ''
 
 type Sums = { total: number; uniques: number; machine: number }
 type Counted = { organizationId: OrganizationId; flowId: FlowId; eventName: EventName }
-export type FlowCounterRow = Counted &
-  Sums & { grain: 'day' | 'quarter'; kind: DimensionKind; startsAt: Date; value: string }
 
 /** One value on one UTC day. */
 export type ValueOfDay = {

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { contactChangeNames } from '../values/event-types.ts'
-import { counterRows } from './counters.sql.ts'
+import { allFlows } from './all-flows.ts'
 
 const workMemory = '128MB'
 const notCounted = [...contactChangeNames]
@@ -44,9 +44,24 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
       where occurred_at >= ${since} and event_name <> all (${notCounted}::text[])
       union all
       select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from expected_firsts
-    ), ${counterRows}
+    ),
+    quarters as (
+      select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,
+        sum(total) as total, sum(uniques) as uniques, sum(machine) as machine
+      from changes
+      group by 1, 2, 3, 4
+    )
     insert into expected_counters
-    select organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine from counter_rows`
+    select organization_id, event_name, flow.id, grain.name, grain.starts_at, sum(total), sum(uniques), sum(machine)
+    from quarters
+    cross join lateral (values (flow_id), (${allFlows}::uuid)) as flow (id)
+    cross join lateral (values
+      ('day' collate "C", date_bin('1 day', at, '2000-01-01Z')),
+      ('hour', date_bin('1 hour', at, '2000-01-01Z')),
+      ('quarter', at)
+    ) as grain (name, starts_at)
+    where flow.id is not null
+    group by 1, 2, 3, 4, 5`
   await tx.script('analyze expected_firsts; analyze expected_counters')
 }
 

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { onShardsOf } from '../db/distributed.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Link, linkOf } from './link.ts'
@@ -49,31 +49,8 @@ export async function insertEvents(
   contacts: ReadonlyMap<ContactId, EventContact>,
 ): Promise<EventId[]> {
   const rows = await tx<{ id: EventId }>`
-    insert into events (${eventColumns})
-    ${eventRows(events, contacts)}
-    on conflict do nothing
-    returning id`
-  return rows.map(({ id }) => id)
-}
-
-/**
- * Inserts events that were not recorded before; fails otherwise. A distributed database copies the rows into the shards,
- * which costs a quarter of an insert that looks for conflicts.
- */
-export function insertNewEvents(
-  tx: Tx,
-  events: readonly NewEvent[],
-  contacts: ReadonlyMap<ContactId, EventContact>,
-): void {
-  tx.send`
-    insert into events (${eventColumns})
-    ${eventRows(events, contacts)}`
-}
-
-const eventColumns = sql`organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
-  machine_reason, data, contact_email, contact_first_name, link`
-
-const eventRows = (events: readonly NewEvent[], contacts: ReadonlyMap<ContactId, EventContact>): Sql => sql`
+    insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
+      machine_reason, data, contact_email, contact_first_name, link)
     select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
       data::jsonb, contact_email, contact_first_name, link
     from unnest(
@@ -91,7 +68,11 @@ const eventRows = (events: readonly NewEvent[], contacts: ReadonlyMap<ContactId,
       ${events.map(({ contactId }) => contacts.get(contactId)?.firstName)}::text[],
       ${events.map((event) => clickedLink(event)?.text)}::text[]
     ) as event (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data, contact_email, contact_first_name, link)`
+      data, contact_email, contact_first_name, link)
+    on conflict do nothing
+    returning id`
+  return rows.map(({ id }) => id)
+}
 
 /** Returns null for events other than clicks. */
 export const clickedLink = ({ eventName, data }: NewEvent): Link | null =>
@@ -135,42 +116,16 @@ export const subjectOf = ({ messageId, contactId }: NewEvent) => messageId ?? co
 export async function insertFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<FirstOccurrence[]> {
   return tx<FirstOccurrence>`
     insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at, link_id)
-    ${firstRows(events)}
+    select * from unnest(
+      ${events.map((event) => event.organizationId)}::uuid[],
+      ${events.map(subjectOf)}::uuid[],
+      ${events.map((event) => event.eventName)}::text[],
+      ${events.map((event) => event.flowId)}::uuid[],
+      ${events.map((event) => event.occurredAt)}::timestamptz[],
+      ${events.map((event) => clickedLink(event)?.id)}::uuid[]
+    )
     on conflict (organization_id, subject_id, event_name) do update
     set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at, link_id = excluded.link_id
     where excluded.occurred_at < first_occurrences.occurred_at
     returning subject_id, event_name, previous_at`
-}
-
-const firstRows = (events: readonly NewEvent[]): Sql => sql`
-  select * from unnest(
-    ${events.map((event) => event.organizationId)}::uuid[],
-    ${events.map(subjectOf)}::uuid[],
-    ${events.map((event) => event.eventName)}::text[],
-    ${events.map((event) => event.flowId)}::uuid[],
-    ${events.map((event) => event.occurredAt)}::timestamptz[],
-    ${events.map((event) => clickedLink(event)?.id)}::uuid[]
-  )`
-
-/** Inserts first occurrences for subjects that have none; fails if one of them has. */
-export function insertNewFirstOccurrences(tx: Tx, events: readonly NewEvent[]): void {
-  tx.send`
-    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at, link_id)
-    ${firstRows(events)}`
-}
-
-export type KnownOccurrence = Pick<FirstOccurrence, 'subjectId' | 'eventName'> & { occurredAt: Date | number }
-
-/** Returns the first occurrences that are recorded for the subjects of these events. */
-export async function findFirstOccurrences(db: Reader, events: readonly NewEvent[]): Promise<KnownOccurrence[]> {
-  if (events.length === 0) return []
-  return db<KnownOccurrence>`
-    select subject_id, event_name, occurred_at
-    from unnest(
-      ${events.map((event) => event.organizationId)}::uuid[],
-      ${events.map(subjectOf)}::uuid[],
-      ${events.map((event) => event.eventName)}::text[]
-    ) as key (organization_id, subject_id, event_name)
-    join first_occurrences using (organization_id, subject_id, event_name)
-    where true ${onShardsOf(db, events, sql`first_occurrences.organization_id`)}`
 }

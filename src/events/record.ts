@@ -1,25 +1,23 @@
 import { hash } from 'node:crypto'
-import { type Db, isDataFault, isRetryable, isUniqueViolation, type Tx } from '../db/db.ts'
+import { Counter, type Registry } from 'prom-client'
+import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { createNodeBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
+import { eventNames } from '../values/event-types.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { EventId, MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
 import { countByFlow } from './count-by-flow.ts'
-import { addToCounters } from './counters.sql.ts'
-import { CounterChanges } from './counters.ts'
-import type { KnownMessage } from './known-messages.ts'
-import { findSubjects, findSubjectsAndFirsts, type Subjects } from './look-up.ts'
+import { CounterChanges, writeCounters } from './counters.ts'
+import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
 import {
   type FirstOccurrence,
   insertEvents,
   insertFirstOccurrences,
-  insertNewEvents,
-  insertNewFirstOccurrences,
-  type KnownOccurrence,
   mayBeFirst,
   type NewEvent,
   subjectOf,
@@ -43,7 +41,7 @@ export type Recorded = {
   fresh: NewEvent[]
   /** New human clicks, except the first one on a message if it is among these events. */
   laterClickIds: ReadonlySet<EventId>
-  /** Whether there are deliveries to attempt: give the hint `webhook.deliver` after the commit. */
+  /** Whether there are deliveries to attempt: call `hints.notify('webhook.deliver')` after the commit. */
   fannedOut: boolean
 }
 
@@ -52,11 +50,6 @@ type RecordOptions = {
   messagesAreUpdated?: boolean
   /** Messages of these events that the caller has locked or inserted. Others are looked up. */
   knownMessages?: readonly KnownMessage[]
-  /**
-   * Fails if one of the events was recorded before (`isDuplicate`). Costs less on a distributed database; the caller has
-   * to repeat the transaction without it.
-   */
-  areNew?: boolean
 }
 
 /**
@@ -80,49 +73,31 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false, knownMessages = [], areNew = false }: RecordOptions = {},
+  { messagesAreUpdated = false, knownMessages = [] }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
-  const [subscriptions, { contacts, messages, firsts: knownFirsts }] = await Promise.all([
+  const [subscriptions, contacts, messages] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
-    areNew ? findSubjectsAndFirsts(tx, events) : findSubjects(tx, events, knownMessages),
+    contactsOf(tx, events, knownMessages),
+    countedMessagesOf(tx, events, knownMessages),
   ])
-  const fresh = areNew ? writeNewEvents(tx, events, contacts) : await writeUnknownEvents(tx, events, contacts)
-  const firsts = await recordFirstOccurrences(tx, fresh, knownFirsts)
+  const fresh = withIds(events, await insertEvents(tx, inKeyOrder(events), contacts))
+  const firsts = await recordFirstOccurrences(tx, fresh)
   if (!messagesAreUpdated) changeMessages(tx, fresh)
-  const countRecipients = messagesAreUpdated ? undefined : await changeRecipients(tx, fresh)
+  const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
-  const writeFlowCounters = await countByFlow(tx, fresh, firsts, messages)
+  const flows = await countByFlow(tx, fresh, firsts, messages)
   const fannedOut = fanOut(tx, fresh, subscriptions)
-  writeFlowCounters()
-  addToCounters(tx, counterChanges(fresh, firsts))
-  countRecipients?.()
+  writeCounters(tx, { flows, organizations: counterChanges(fresh, firsts), bounced })
   return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
-}
-
-async function writeUnknownEvents(
-  tx: Tx,
-  events: readonly NewEvent[],
-  contacts: Subjects['contacts'],
-): Promise<NewEvent[]> {
-  const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
-  return inserted.length === events.length ? [...events] : only(events, inserted)
-}
-
-function writeNewEvents(tx: Tx, events: readonly NewEvent[], contacts: Subjects['contacts']): NewEvent[] {
-  const fresh = only(
-    events,
-    events.map(({ id }) => id),
-  )
-  insertNewEvents(tx, inKeyOrder(fresh), contacts)
-  return fresh
 }
 
 /** In the order of their keys, so that two transactions that record the same events cannot deadlock. */
 const inKeyOrder = (events: readonly NewEvent[]) => events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-/** An event that occurs twice is new once. */
-function only(events: readonly NewEvent[], ids: readonly EventId[]): NewEvent[] {
+/** Returns the events with these ids. Duplicates are returned once. */
+function withIds(events: readonly NewEvent[], ids: readonly EventId[]): NewEvent[] {
+  if (ids.length === events.length) return [...events]
   const left = new Set(ids)
   return events.filter(({ id }) => left.delete(id))
 }
@@ -131,12 +106,7 @@ type First = FirstOccurrence & { event: NewEvent }
 
 const occurrenceKey = (subjectId: string, eventName: string) => `${subjectId} ${eventName}`
 
-/** `known` are the recorded first occurrences, if they have been looked up. */
-async function recordFirstOccurrences(
-  tx: Tx,
-  events: readonly NewEvent[],
-  known?: readonly KnownOccurrence[],
-): Promise<First[]> {
+async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<First[]> {
   const earliest = new Map<string, NewEvent>()
   for (const event of events) {
     if (!mayBeFirst(event)) continue
@@ -146,32 +116,8 @@ async function recordFirstOccurrences(
   }
   if (earliest.size === 0) return []
   const inOrder = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event)
-  const rows = known ? await insertUnlessKnown(tx, inOrder, known) : await insertFirstOccurrences(tx, inOrder)
+  const rows = await insertFirstOccurrences(tx, inOrder)
   return rows.map((row) => ({ ...row, event: earliest.get(occurrenceKey(row.subjectId, row.eventName))! }))
-}
-
-/**
- * Inserts the first occurrences that are not known. Known ones are changed if the event is earlier, and locked if it is
- * a click: `countByFlow` and `detectBursts` rely on it.
- */
-async function insertUnlessKnown(
-  tx: Tx,
-  events: readonly NewEvent[],
-  known: readonly KnownOccurrence[],
-): Promise<FirstOccurrence[]> {
-  const knownAt = new Map(known.map((row) => [occurrenceKey(row.subjectId, row.eventName), row.occurredAt]))
-  const timeOf = (event: NewEvent) => knownAt.get(occurrenceKey(subjectOf(event), event.eventName))
-  const fresh = events.filter((event) => timeOf(event) === undefined)
-  const changed = events.filter((event) => {
-    const at = timeOf(event)
-    return at !== undefined && (event.eventName === 'emailClick' || event.occurredAt < at)
-  })
-  if (fresh.length > 0) insertNewFirstOccurrences(tx, fresh)
-  const rows = changed.length > 0 ? await insertFirstOccurrences(tx, changed) : []
-  return [
-    ...fresh.map((event) => ({ subjectId: subjectOf(event), eventName: event.eventName, previousAt: null })),
-    ...rows,
-  ]
 }
 
 function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): CounterChanges {
@@ -204,15 +150,29 @@ const batchMax = 500
 const waitingMax = 20_000
 const triesMax = 5
 
+/** Counts the events that the recorders of this process record. `emailSent` is recorded with its message. */
+export function createEventCounter(registry: Registry): Counter<'event'> {
+  const counter = new Counter({
+    name: 'waxwing_events_total',
+    help: 'Opens, clicks, unsubscriptions, and reported bounces and complaints that this process recorded.',
+    labelNames: ['event'],
+    registers: [registry],
+  })
+  for (const event of eventNames) if (event !== 'emailSent') counter.inc({ event }, 0)
+  return counter
+}
+
 /** Records single events in batches. When `record` resolves, the event is committed. */
 export class EventRecorder {
   readonly #db: Db
   readonly #hints: Hints
+  readonly #counter: Counter<'event'> | undefined
   readonly #batcher: ItemBatcher<NewEvent, boolean>
 
-  constructor({ db, hints }: { db: Db; hints: Hints }) {
+  constructor({ db, hints, counter }: { db: Db; hints: Hints; counter?: Counter<'event'> }) {
     this.#db = db
     this.#hints = hints
+    this.#counter = counter
     const options: BatcherOptions<NewEvent, boolean> = {
       name: 'record events',
       run: (events) => this.#run(events),
@@ -237,18 +197,10 @@ export class EventRecorder {
   }
 
   async #run(events: NewEvent[]) {
-    // Nearly all events are new. If one is not, the transaction is repeated with statements that look for it.
-    let areNew = this.#db.isDistributed
-    const { fresh, fannedOut } = await retrying(
-      triesMax,
-      () => this.#write(events, areNew),
-      (error) => {
-        const mayRetry = mayRecordAgain(error) || (areNew && isDuplicate(error))
-        areNew = false
-        return mayRetry
-      },
-    )
+    const { fresh, fannedOut } = await retrying(triesMax, () => this.#write(events), mayRecordAgain)
     if (fannedOut) this.#hints.notify('webhook.deliver')
+    for (const [event, { length }] of groupBy(fresh, ({ eventName }) => eventName))
+      this.#counter?.inc({ event }, length)
     const unreported = new Set(fresh)
     return events.map((event) => ({ ok: true as const, value: unreported.delete(event) }))
   }
@@ -257,10 +209,10 @@ export class EventRecorder {
    * Clicks are checked for bursts in a second transaction, so that the counters are not locked while that takes place,
    * unless these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
    */
-  async #write(events: NewEvent[], areNew: boolean): Promise<Recorded> {
+  async #write(events: NewEvent[]): Promise<Recorded> {
     const rows = events.length
-    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events, { areNew }), { rows })
-    const recorded = await this.#db.begin((tx) => writeEvents(tx, events, { areNew }), { rows })
+    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events), { rows })
+    const recorded = await this.#db.begin((tx) => writeEvents(tx, events), { rows })
     const candidates = burstCandidates(recorded)
     if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates), { rows })
     return recorded
@@ -275,7 +227,3 @@ export function mayRecordAgain(error: unknown): boolean {
   const { code, table } = (error ?? {}) as { code?: unknown; table?: unknown }
   return isRetryable(error) || (code === '23514' && table === 'events_default')
 }
-
-/** Returns true if a row existed. Citus reports every error of a row that it copies into a shard as an internal error. */
-const isDuplicate = (error: unknown): boolean =>
-  isUniqueViolation(error) || (error as { code?: unknown } | null)?.code === 'XX000'

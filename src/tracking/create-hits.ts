@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import type { Registry } from 'prom-client'
+import type { Counter, Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import { CountingRecorder, type EventCounts } from '../events/counting-recorder.ts'
-import type { EventRecorder } from '../events/record.ts'
+import { EventRecorder } from '../events/record.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Entry, Unsubscription } from './entries.ts'
@@ -15,23 +14,23 @@ export type HitsSetup = {
   db: Db
   hints: Hints
   events: EventRecorder
-  counts: EventCounts
+  counter: Counter<'event'>
   log: Log
   metrics: Registry
   dataDir: string
 }
 
 /** Connects the recording of hits to the database and the spool directory. */
-export function createHits({ db, hints, events, counts, log, metrics, dataDir }: HitsSetup): Hits {
+export function createHits({ db, hints, events, counter, log, metrics, dataDir }: HitsSetup): Hits {
   const unsubscribe = async (unsubscription: Unsubscription) => {
-    if (await recordUnsubscription({ db, hints }, unsubscription)) counts.add('contactUnsubscribe')
+    if (await recordUnsubscription({ db, hints }, unsubscription)) counter.inc({ event: 'contactUnsubscribe' })
   }
   const writer = (recorder: EventRecorder) => (entry: Entry) =>
     'event' in entry ? recorder.record(entry.event) : unsubscribe(entry.unsubscription)
   const spool = new Spool(join(dataDir, 'spool'))
   return new Hits({
     write: writer(events),
-    rewrite: writer(new CountingRecorder({ db, hints, counts })),
+    rewrite: writer(new EventRecorder({ db, hints, counter })),
     probe: () => askDatabase(db),
     spool,
     log,
