@@ -27,7 +27,7 @@ import {
   recordPausedWebhook,
 } from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
-import { createParts, type Parts, type PartsOptions } from './parts.ts'
+import { createParts, type Parts, type PartsOptions, type Role } from './parts.ts'
 import { eraseInTransaction } from './privacy/erase-contact.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { forgetContacts } from './privacy/forget-contacts.ts'
@@ -62,7 +62,6 @@ const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
 const accountEmailsEveryMs = secondMs
 
-export type Role = 'serve' | 'work'
 export type AppOptions = PartsOptions & { roles: readonly Role[] }
 
 export type App = {

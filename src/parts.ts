@@ -62,6 +62,8 @@ const emailBacklog = {
   what: 'Emails',
 }
 
+export type Role = 'serve' | 'work'
+
 /** The input from which all parts are built. */
 export type PartsOptions = {
   config: Config

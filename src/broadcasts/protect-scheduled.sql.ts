@@ -1,7 +1,9 @@
 import type { Reader } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { type OrganizationId, toText } from '../values/ids.ts'
-import type { Used } from './protect-scheduled.ts'
+import { type FlowId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
+
+/** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
+export type Used = { flowId: FlowId } | { segmentId: SegmentId }
 
 /** Returns the name of a scheduled broadcast with this flow or segment, or undefined if there is none. */
 export async function findScheduledWith(

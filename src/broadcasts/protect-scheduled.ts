@@ -3,11 +3,9 @@ import { callerMayBroadcast, organizationIdOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import type { Server } from '../http/server.ts'
 import { Refusal } from '../values/errors.ts'
-import { type FlowId, parseId, type SegmentId } from '../values/ids.ts'
-import { findScheduledWith } from './protect-scheduled.sql.ts'
+import { parseId } from '../values/ids.ts'
+import { findScheduledWith, type Used } from './protect-scheduled.sql.ts'
 
-/** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
-export type Used = { flowId: FlowId } | { segmentId: SegmentId }
 type Request = FastifyRequest<{ Params: { id: string }; Body: Record<string, unknown> | null }>
 
 const used: Record<string, (request: Request) => Used | undefined> = {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SetupFault } from '../values/errors.ts'
-import { parseEnvFile, unknownSettings } from './env-file.ts'
-import { readSettingFile } from './setting-files.ts'
+import { type Environment, parseEnvFile, readSettingFile, unknownSettings } from './env-file.ts'
 import {
   baseUrl,
   contactUri,
@@ -246,7 +245,7 @@ export class ConfigError extends SetupFault {
   }
 }
 
-export type Environment = Record<string, string | undefined>
+export type { Environment }
 
 export function readConfig(environment: Environment): Config {
   const faults: string[] = []

@@ -1,5 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { SetupFault } from '../values/errors.ts'
 import { nearestName } from '../values/nearest-name.ts'
-import type { Environment } from './config.ts'
+
+export type Environment = Record<string, string | undefined>
+
+/** Returns the content of the file that a setting or flag names. Throws `SetupFault` if it cannot be read. */
+export function readSettingFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new SetupFault(`${name}: ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`)
+  }
+}
 
 /**
  * Node's own parser is not used because it ends a value at any `#`, even inside a password, and drops the text after a
@@ -19,13 +32,13 @@ export function parseEnvFile(content: string): Environment {
 
 /** Returns warnings about unknown names in a file: one for each that looks like a typo, and one for all others. */
 export function unknownSettings(fileName: string, file: Environment, settings: readonly string[]): string[] {
-  const strays = Object.keys(file).filter((name) => !settings.includes(name))
-  const matches = strays.map((name) => ({ name, meant: nearestName(name.toUpperCase(), settings) }))
-  const others = matches.filter(({ meant }) => !meant).map(({ name }) => name)
+  const unknown = Object.keys(file).filter((name) => !settings.includes(name))
+  const matches = unknown.map((name) => ({ name, suggestion: nearestName(name.toUpperCase(), settings) }))
+  const others = matches.filter(({ suggestion }) => !suggestion).map(({ name }) => name)
   return [
     ...matches
-      .filter(({ meant }) => meant)
-      .map(({ name, meant }) => `Unknown setting ${name} in ${fileName}. Did you mean ${meant}?`),
+      .filter(({ suggestion }) => suggestion)
+      .map(({ name, suggestion }) => `Unknown setting ${name} in ${fileName}. Did you mean ${suggestion}?`),
     ...(others.length > 0 ? [`Unknown settings in ${fileName}: ${others.join(', ')}.`] : []),
   ]
 }

@@ -1,18 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { SetupFault } from '../values/errors.ts'
-import type { Config, SettingName } from './config.ts'
-
-/** Returns the content of the file that a setting or flag names. Throws `SetupFault` if it cannot be read. */
-export function readSettingFile(name: SettingName | '--env-file' | 'Settings', path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new SetupFault(`${name}: ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`)
-  }
-}
+import type { Config } from './config.ts'
+import { readSettingFile } from './env-file.ts'
 
 /**
  * Returns the certificate and key for STARTTLS, or undefined if it is not configured. Throws `SetupFault` if they are

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { BeginOptions, Reader, Tx, Writer } from './access.ts'
 import { keepsPlans } from './kept-plans.ts'
 import { listen } from './listen.ts'
 import { reader } from './reader.ts'
@@ -7,41 +8,7 @@ import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
 import { answerTimeoutMs, begin, single } from './transaction.ts'
 
-/**
- * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
- * they are.
- */
-export interface Reader {
-  /** True if the tables are distributed over several nodes (`waxwing distribute`). */
-  readonly isDistributed?: boolean
-  <Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
-  run<Row = never>(query: Sql): Promise<Row[]>
-}
-
-declare const writable: unique symbol
-/**
- * Runs one writing statement: a transaction, or `db.statement`. A function takes a `Writer` if it runs a single
- * statement and does not rely on a lock after it returns.
- */
-export interface Writer extends Reader {
-  readonly [writable]: true
-  /** Runs a text of several statements without parameters, for example a migration. */
-  script(text: string): Promise<void>
-}
-
-declare const transactional: unique symbol
-/**
- * A transaction, as passed by `db.begin`. A function takes a `Tx` if it locks rows until the end of the transaction or
- * needs several statements to be committed together.
- */
-export interface Tx extends Writer {
-  readonly [transactional]: true
-  /**
-   * Starts a statement whose rows are not needed. It is sent together with the next ones, the last with the commit, so
-   * it costs no round trip. If it fails, `begin` rolls back and throws its error.
-   */
-  send(strings: TemplateStringsArray, ...values: unknown[]): void
-}
+export type { BeginOptions, Reader, Tx, Writer }
 
 export interface Db extends Reader {
   /** Runs `work` in one transaction, which is rolled back if `work` throws. */
@@ -73,15 +40,6 @@ export interface Db extends Reader {
 
 /** `statement` runs in the transaction that was begun with `client`, if any. */
 export type Session = AsyncDisposable & { client: pg.Client; statement: Writer }
-
-export type BeginOptions = {
-  /** Removes the statement timeout, for work an operator waits for, such as migrations. */
-  unlimited?: boolean
-  /** Timeout per statement, 30 s by default. Set with `set local`, which also works through a connection pooler. */
-  statementTimeoutMs?: number
-  /** The number of rows that the statements are about. If they are few, their plans are kept (see `Db.forRows`). */
-  rows?: number
-}
 
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
 

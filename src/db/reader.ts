@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
-import type { Reader } from './db.ts'
+import type { Reader } from './access.ts'
 import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
 

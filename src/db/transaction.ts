@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import type { BeginOptions, Tx } from './access.ts'
 import { cancelStatement } from './cancel-statement.ts'
-import type { BeginOptions, Tx } from './db.ts'
 import { gatherWrites } from './gather-writes.ts'
 import { discardOldPlans, keepsPlans } from './kept-plans.ts'
 import { type ReaderOptions, reader } from './reader.ts'

@@ -8,7 +8,7 @@ import { parseEmail } from '../values/email.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId, SegmentId, UserId } from '../values/ids.ts'
 import { chanceOf, idAt } from './chance.ts'
 import { firstNames, groupNames, importHeader, lastNames, rejectedRows } from './content.ts'
-import type { Recipient } from './plan-mail.ts'
+import type { Recipient } from './planned-message.ts'
 
 const dayMs = 24 * 3_600_000
 const contactsWanted = 400

@@ -5,7 +5,8 @@ import { type BroadcastId, type OrganizationId, toText, type UserId } from '../v
 import type { Audience, DemoGroup, DemoGroups, DemoSegments } from './audience.ts'
 import { idAt } from './chance.ts'
 import { loyaltyVariants } from './content.ts'
-import type { BroadcastPlan, MailPlan, PastFlow, SentBroadcast } from './plan-mail.ts'
+import type { BroadcastPlan, MailPlan, SentBroadcast } from './plan-mail.ts'
+import type { PastFlow } from './planned-message.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs

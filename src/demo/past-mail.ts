@@ -2,7 +2,7 @@ import type { Db } from '../db/db.ts'
 import { recordEvents } from '../events/record.ts'
 import { insertPastMessages } from '../messages/past-messages.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { PlannedMessage } from './plan-mail.ts'
+import type { PlannedMessage } from './planned-message.ts'
 import { eventsOf } from './reactions.ts'
 
 const messagesPerBatch = 2_000

@@ -1,36 +1,14 @@
 import type { Variant } from '../broadcasts/past-broadcasts.ts'
-import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId } from '../values/ids.ts'
+import type { BroadcastId, ContactId, MessageId } from '../values/ids.ts'
 import { chanceOf, idAt } from './chance.ts'
+import type { PastFlow, PlannedMessage, Recipient } from './planned-message.ts'
 import { opensOf, reactionTo } from './reactions.ts'
 
 const dayMs = 24 * 3_600_000
 /** The last email is older than its bounce would take. */
 const lastEmailBeforeMs = 120_000
 
-export type PastFlow = {
-  id: FlowId
-  versionId: FlowVersionId
-  kind: 'transactional' | 'marketing'
-  /** Returns the subject, the context and the clicked URL of the nth message. */
-  messageOf: (n: number) => { subject: string; context: object; url: string }
-}
-/** `sinceMs`: when the contact was added; always before the first email if it is not set. */
-export type Recipient = { id: ContactId; email: string; firstName?: string; sinceMs?: number }
 export type Rates = { softBounces: number; hardBounces: number }
-
-/** An email, and how likely a person opens it. */
-export type PlannedMessage = {
-  id: MessageId
-  flow: PastFlow
-  contact: Recipient
-  atMs: number
-  bounce: 'soft' | 'hard' | null
-  subject: string
-  context: object
-  url: string
-  openRate: number
-  broadcastId: BroadcastId | null
-}
 
 export type BroadcastPlan = {
   id: BroadcastId

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../events/record.ts'
 import type { EventId, OrganizationId } from '../values/ids.ts'
 import { chanceOf, idAt } from './chance.ts'
-import type { PlannedMessage } from './plan-mail.ts'
+import type { PlannedMessage } from './planned-message.ts'
 
 const bounceAfterMs = 60_000
 const automatedOpenAfterMs = 2_000

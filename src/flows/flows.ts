@@ -21,7 +21,6 @@ import {
   type Version,
 } from './flows.sql.ts'
 import { toFieldProblems } from './preview.ts'
-import type { StoredTemplate } from './template.ts'
 import type { TemplateRunner } from './template-runner.ts'
 
 export type { Flow, FlowKind, FlowStatus, Version } from './flows.sql.ts'
@@ -156,11 +155,6 @@ export const contentOf = (version: Version): FlowContent => ({
   fromEmail: version.fromEmail,
   replyTo: version.replyTo,
 })
-
-export function storedTemplateOf({ subject, html, text, derivedText }: Version): StoredTemplate {
-  if (text !== null) return { subject, html, text: { from: 'flow', source: text } }
-  return { subject, html, text: derivedText === null ? { from: 'html' } : { from: 'template', source: derivedText } }
-}
 
 export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
   variables.map(({ name, hasDefault }) => ({ name, has_default: hasDefault }))

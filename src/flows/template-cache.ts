@@ -3,7 +3,6 @@ import type { Db } from '../db/db.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { FlowVersionId, OrganizationId } from '../values/ids.ts'
 import { findVersions, type Version } from './flows.sql.ts'
-import { storedTemplateOf } from './flows.ts'
 import { type CompiledTemplate, loadTemplate, type StoredTemplate, unreadableTemplate } from './template.ts'
 import { isLight, weightOf } from './weight.ts'
 
@@ -22,6 +21,11 @@ export type ReadyVersion = Version & {
 type Key = { organizationId: OrganizationId; id: FlowVersionId }
 
 const bytesMax = 100_000_000
+
+function storedTemplateOf({ subject, html, text, derivedText }: Version): StoredTemplate {
+  if (text !== null) return { subject, html, text: { from: 'flow', source: text } }
+  return { subject, html, text: derivedText === null ? { from: 'html' } : { from: 'template', source: derivedText } }
+}
 
 /** Returns the version with another subject, which must have been compiled before. The rest is the same. */
 export async function withSubject(version: ReadyVersion, subject: string): Promise<ReadyVersion> {

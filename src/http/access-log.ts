@@ -1,7 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../runtime/log.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
-import type { Server } from './server.ts'
 
 /** Probes and scrapes: logged only if they fail. */
 const quietRoutes = new Set(['/health', '/ready', '/metrics'])
@@ -16,7 +15,7 @@ export type AccessLogOptions = {
  * Logs one line per request. Contains the template of the route and neither the path nor the query, in which tokens and
  * email addresses may occur.
  */
-export function logRequests(server: Server, { log, organizationOf }: AccessLogOptions): void {
+export function logRequests(server: FastifyInstance, { log, organizationOf }: AccessLogOptions): void {
   if (!log.isLevelEnabled('info')) return
   server.addHook('onResponse', (request, reply, done) => {
     const { url: route } = request.routeOptions

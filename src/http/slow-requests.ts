@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../values/client-address.ts'
-import type { Server } from './server.ts'
 
 const sweepEveryMsMax = 1_000
 /** Limit of slow request bodies per client address. Further connections are closed, newest first. */
@@ -21,7 +20,7 @@ type Receiving = { request: FastifyRequest; reply: FastifyReply; firstSeenAt?: n
  * those of a client that has too many of them. Node.js has one time limit for all requests, and that one must fit
  * uploads. Only requests that are incomplete at a sweep cost anything beyond a lookup.
  */
-export function closeSlowRequests(server: Server, withinMs: number): void {
+export function closeSlowRequests(server: FastifyInstance, withinMs: number): void {
   // An entry per connection instead of one per request: V8 copies a map with many changes again and again, and requests
   // in the old copies were not released before the next major garbage collection.
   const connections = new Map<Socket, { receiving: Receiving | undefined }>()

@@ -1,8 +1,7 @@
-import type { preHandlerHookHandler } from 'fastify'
+import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { invalid } from '../values/errors.ts'
 import { nearestName } from '../values/nearest-name.ts'
-import type { Server } from './server.ts'
 
 const namesMax = 10
 const nameLengthMax = 60
@@ -32,7 +31,7 @@ function close(schema: unknown): unknown {
 }
 
 /** Rejects unknown query parameters of all API operations that read. Call it before the routes are registered. */
-export function rejectUnknownParameters(server: Server): void {
+export function rejectUnknownParameters(server: FastifyInstance): void {
   server.addHook('onRoute', (route) => {
     const known = route.schema?.querystring as object | undefined
     if (!apiPath.test(route.url) || !(known || [route.method].flat().includes('GET'))) return

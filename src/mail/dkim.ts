@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from 'node:crypto'
 import { withCrlf } from '@waxwing/smtp-client'
 import type { Config } from '../config/config.ts'
-import { readSettingFile } from '../config/setting-files.ts'
+import { readSettingFile } from '../config/env-file.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { SetupFault } from '../values/errors.ts'
 

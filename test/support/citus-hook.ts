@@ -1,7 +1,6 @@
 import { type Db, openDb } from '../../src/db/db.ts'
 import { distribute } from '../../src/db/distribute.ts'
-import { inServer } from './databases.ts'
-import type { TestServer } from './global-setup.ts'
+import { inServer, type TestServer } from './databases.ts'
 
 // A TEST_DATABASE_HOOK for Citus. TEST_DATABASE_URL is the address of the coordinator, and TEST_CITUS_NODES has those of
 // the other nodes: `127.0.0.1:5433,127.0.0.1:5434`, for the same user and database. Tables, shards and their metadata

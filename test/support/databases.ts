@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Db, openDb } from '../../src/db/db.ts'
-import type { TestServer } from './global-setup.ts'
+
+export type TestServer = { host: string; port: number; user: string; password?: string; database: string }
+
 import { until } from './until.ts'
 
 /**

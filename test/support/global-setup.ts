@@ -13,10 +13,9 @@ import { type Db, openDb } from '../../src/db/db.ts'
 import { detectDistribution } from '../../src/db/distribute.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { ensurePartitions } from '../../src/events/partitions.ts'
-import { closeAdmins, databasesOf } from './databases.ts'
+import { closeAdmins, databasesOf, type TestServer } from './databases.ts'
 
 /** A server on which each test creates its own database. */
-export type TestServer = { host: string; port: number; user: string; password?: string; database: string }
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -2,13 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { type Connection, type Db, openDb } from '../../src/db/db.ts'
 import { detectDistribution } from '../../src/db/distribute.ts'
-import { databasesOf } from './databases.ts'
-import {
-  registeredTemplateDatabase,
-  startedTemplateDatabase,
-  type TestServer,
-  templateDatabase,
-} from './global-setup.ts'
+import { databasesOf, type TestServer } from './databases.ts'
+import { registeredTemplateDatabase, startedTemplateDatabase, templateDatabase } from './global-setup.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
 

@@ -12,6 +12,15 @@ export type RecipientStatus = {
   diagnostic: string
 }
 
+/** What an email provider reports as JSON, by webhook or by mail. */
+export type ProviderEvent = {
+  recipients: (RecipientStatus & { isPermanent: boolean })[]
+  complaints: string[]
+  isComplaint: boolean
+  feedbackType: string
+  messageId: string | null
+}
+
 export type DeliveryStatus = {
   recipients: RecipientStatus[]
   queueIds: string[]

@@ -1,7 +1,7 @@
 export { type BounceReport, classifyBounce } from './classify-bounce.ts'
 export { classifyFiles } from './classify-files.ts'
 export { classifyReply, type ReplyVerdict, type SmtpReply } from './classify-reply.ts'
-export type { ProviderEvent } from './provider-event.ts'
+export type { ProviderEvent } from './delivery-status.ts'
 export type { BounceKind, BounceReason } from './reasons.ts'
 export type { BounceResult } from './report.ts'
 export { readSesEvent } from './ses-event.ts'

@@ -1,15 +1,6 @@
-import type { RecipientStatus } from './delivery-status.ts'
+import type { ProviderEvent } from './delivery-status.ts'
 import { codeOf, type Json, objectOf, textOf } from './json.ts'
 import { readSesEvent } from './ses-event.ts'
-
-/** What an email provider reports as JSON, by webhook or by mail. */
-export type ProviderEvent = {
-  recipients: (RecipientStatus & { isPermanent: boolean })[]
-  complaints: string[]
-  isComplaint: boolean
-  feedbackType: string
-  messageId: string | null
-}
 
 const nestingMax = 3
 

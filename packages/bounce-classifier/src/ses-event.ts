@@ -1,6 +1,6 @@
 import { findAddresses } from './addresses.ts'
+import type { ProviderEvent } from './delivery-status.ts'
 import { type Json, listOf, objectOf, textOf } from './json.ts'
-import type { ProviderEvent } from './provider-event.ts'
 
 /**
  * Reads a notification or an event of Amazon SES, as SNS delivers it over HTTP and by mail. Returns null for any other

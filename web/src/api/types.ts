@@ -118,3 +118,13 @@ export type Delivery = Item<Data<`${Org}/webhooks/{id}/deliveries`, 'get'>>
 export type DeliveryStatus = Delivery['status']
 export type DeliveryDetail = Data<`${Org}/deliveries/{id}`, 'get'>
 export type Attempt = Item<DeliveryDetail['attempts']>
+
+/** The filters of the contacts page. `filter` is JSON text. */
+export type ContactQuery = {
+  query: string
+  group_id: string
+  segment_id: string
+  import_id: string
+  status: ContactStatus | ''
+  filter: string
+}

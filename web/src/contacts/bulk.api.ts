@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf, download as downloadFile, omitEmpty } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
-import type { BulkAction, BulkActionInput, Filter } from '../api/types.ts'
+import type { BulkAction, BulkActionInput, ContactQuery, Filter } from '../api/types.ts'
 import { parseFilter } from '../segments/filter-text.ts'
-import type { ContactQuery } from '../segments/segments.api.ts'
 
 const pendingRefetchMs = 700
 

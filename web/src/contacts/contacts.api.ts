@@ -2,8 +2,15 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
-import type { Contact, ContactImport, ContactInput, ContactOrder, NewContact, TimelineEntry } from '../api/types.ts'
-import type { ContactQuery } from '../segments/segments.api.ts'
+import type {
+  Contact,
+  ContactImport,
+  ContactInput,
+  ContactOrder,
+  ContactQuery,
+  NewContact,
+  TimelineEntry,
+} from '../api/types.ts'
 import type { Mapping } from './import-mapping.ts'
 
 const pendingRefetchMs = 700

@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core'
 import { messageOf } from '../api/api-error.ts'
+import type { ContactQuery } from '../api/types.ts'
 import { count, pluralize } from '../ui/numbers.ts'
-import { type ContactQuery, useContactCount } from './segments.api.ts'
+import { useContactCount } from './segments.api.ts'
 
 /** “1,234 contacts”, or “about 1,200 contacts” if counting takes too long. */
 export const countText = ({ count: total, approximate }: { count: number; approximate: boolean }) =>

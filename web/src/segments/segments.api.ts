@@ -3,23 +3,13 @@ import { useMemo } from 'react'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { useLocalPages } from '../api/pages.ts'
-import type { ContactStatus, Filter } from '../api/types.ts'
+import type { ContactQuery, Filter } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import type { Names } from './describe-filter.ts'
 import type { ValueType } from './filter-terms.ts'
 
 const at = (id: string) => ({ params: { path: { id } } })
-
-/** The filters of the contacts page. `filter` is JSON text. */
-export type ContactQuery = {
-  query: string
-  group_id: string
-  segment_id: string
-  import_id: string
-  status: ContactStatus | ''
-  filter: string
-}
 
 export const segmentsQuery = queryOptions({
   queryKey: keys.segments,
