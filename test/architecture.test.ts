@@ -48,8 +48,10 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
 )
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
-function relativeImports(file: string): string[] {
-  return [...textOf(file).matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g)].map((match) =>
+const relativeImports = (file: string) => importsIn(file, textOf(file))
+
+function importsIn(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g)].map((match) =>
     normalize(join(dirname(file), match[1]!)),
   )
 }
@@ -65,6 +67,32 @@ test('imports point left only, and no folder imports the SQL of another', () => 
     }
   }
   expect(wrong).toEqual([])
+})
+
+/** Returns the files of each circle. A circle of types counts as well: neither file can be read without the other. */
+function circlesOf(imports: Map<string, string[]>): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: string[]): void => {
+    const start = path.indexOf(file)
+    if (start >= 0) circles.push(path.slice(start).join(' -> '))
+    if (start >= 0 || done.has(file)) return
+    for (const target of imports.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) visit(file, [])
+  return circles
+}
+
+test('no files import each other in a circle, also not types', () => {
+  const folders = ['src', 'web/src', 'sdk/src', 'packages', 'test']
+  const sources = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?<!\.d)\.tsx?$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file))
+      .map((file) => join(folder, file)),
+  )
+  const imports = new Map(sources.map((file) => [file, importsIn(file, readFileSync(file, 'utf8'))]))
+  expect(circlesOf(imports)).toEqual([])
 })
 
 test('only flows/liquid uses liquidjs, and only through its interface', () => {
@@ -111,10 +139,8 @@ test('packages import nothing of the service, and the service imports packages b
   )
   const leaving = packages.filter((file) => {
     const [name] = file.split('/')
-    const text = readFileSync(join('packages', file), 'utf8')
-    return [...text.matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g)].some(
-      (match) => !normalize(join(dirname(file), match[1]!)).startsWith(`${name}/`),
-    )
+    const targets = importsIn(file, readFileSync(join('packages', file), 'utf8'))
+    return targets.some((target) => !target.startsWith(`${name}/`))
   })
   const entering = files.filter((file) => /from\s+'[^']*packages\//.test(textOf(file)))
   expect({ leaving, entering }).toEqual({ leaving: [], entering: [] })
