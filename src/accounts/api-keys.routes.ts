@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type ApiKey, selectApiKeys } from './api-keys.sql.ts'
@@ -13,7 +13,7 @@ import { scopes } from './scopes.ts'
 import { CreatorOut, creatorOut } from './shapes.ts'
 
 const ScopeOut = oneOf(...scopes)
-const ApiKeyOut = Type.Object({
+const ApiKeyOut = Named('ApiKey', {
   id: Type.String(),
   name: Type.String(),
   prefix: Type.String({ description: 'The first characters, to identify the key.' }),
@@ -74,7 +74,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
               }),
             ),
           }),
-          response: creates(Type.Object({ ...ApiKeyOut.properties, api_key: Type.String() })),
+          response: creates(Named('NewApiKey', { ...ApiKeyOut.properties, api_key: Type.String() })),
         },
       },
       async (request, reply) => {

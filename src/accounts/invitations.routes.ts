@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
@@ -14,7 +14,7 @@ import { Credential, nameMax, RoleOut, SessionOut } from './shapes.ts'
 import { type SessionParts, startSession } from './start-session.ts'
 import type { LoginThrottle } from './throttle.ts'
 
-const InvitationOut = Type.Object({
+const InvitationOut = Named('Invitation', {
   id: Type.String(),
   email: Nullable(Type.String()),
   role: RoleOut,
@@ -77,7 +77,11 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
             ),
           }),
           response: creates(
-            Type.Object({ ...InvitationOut.properties, token: Type.String(), url: Type.String({ format: 'uri' }) }),
+            Named('NewInvitation', {
+              ...InvitationOut.properties,
+              token: Type.String(),
+              url: Type.String({ format: 'uri' }),
+            }),
           ),
         },
       },

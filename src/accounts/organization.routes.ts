@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { answers, Nullable, ok } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -17,7 +17,7 @@ import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.
 
 const timezoneMax = 64
 const tags = ['Organization']
-const DetailsOut = Type.Object({
+const DetailsOut = Named('OrganizationDetails', {
   ...OrganizationOut.properties,
   event_retention_months: Nullable(
     Type.Integer({

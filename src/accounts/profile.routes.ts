@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { answers, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -35,7 +35,8 @@ export type ProfileParts = EmailChangeParts & {
 }
 
 const PendingEmailOut = Nullable(
-  Type.Object(
+  Named(
+    'PendingEmail',
     { email: Type.String(), expires_at: Timestamp },
     { description: 'The new address, until it is confirmed by the link that was sent to it.' },
   ),
@@ -46,16 +47,16 @@ const alertFields = {
   webhooks: Type.Boolean({ description: 'A webhook fails or was paused.' }),
   imports: Type.Boolean({ description: 'An import has finished or failed.' }),
 } satisfies Record<keyof AlertSwitches, unknown>
-const MeOut = Type.Object({
+const MeOut = Named('Me', {
   user: UserOut,
   organization: OrganizationOut,
   role: RoleOut,
   operator: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
   mail: Type.Object({ transport: oneOf('inbox', 'smtp') }),
-  alerts: Type.Object(alertFields, { description: 'The alerts that you receive by email.' }),
+  alerts: Named('Alerts', alertFields, { description: 'The alerts that you receive by email.' }),
   pending_email: PendingEmailOut,
 })
-const SignedInOut = Type.Object({
+const SignedInOut = Named('Session', {
   id: Type.String(),
   current: Type.Boolean({ description: 'Whether this request uses the session.' }),
   device: Type.String({ description: 'Browser and operating system, from the User-Agent header.' }),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { answers, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { confirmEmailChange, getEmailChange } from './email-changes.ts'
 import { linkTokenMax } from './link-tokens.ts'
@@ -13,7 +13,7 @@ import { startSession } from './start-session.ts'
 export type RecoveryParts = { db: Db; sessions: Sessions; accountEmails: AccountEmails; resetLimit: ResetLimit }
 
 const tags = ['Accounts']
-const LinkBody = Type.Object({
+const LinkBody = Named('LinkToken', {
   token: Type.String({ maxLength: linkTokenMax, description: 'From the link in the email.' }),
 })
 
@@ -54,7 +54,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
           description: 'Returns 404 if the link was used, has expired, or never existed. Does not use up the link.',
           errors: { not_found: 'The link was used or has expired.' },
           body: LinkBody,
-          response: answers(Type.Object({ email: Type.String(), expires_at: Timestamp })),
+          response: answers(Named('PasswordReset', { email: Type.String(), expires_at: Timestamp })),
         },
       },
       async (request) => {
@@ -97,7 +97,9 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
             'Returns 404 if the link was used or replaced, has expired, or never existed. Does not use up the link.',
           errors: { not_found: 'The link was used or replaced, or has expired.' },
           body: LinkBody,
-          response: answers(Type.Object({ old_email: Type.String(), new_email: Type.String(), expires_at: Timestamp })),
+          response: answers(
+            Named('EmailChange', { old_email: Type.String(), new_email: Type.String(), expires_at: Timestamp }),
+          ),
         },
       },
       async (request) => {

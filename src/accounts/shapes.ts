@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText, type UserId } from '../values/ids.ts'
 import type { Organization, User } from './accounts.sql.ts'
 import { passwordLengthMax, passwordLengthMin } from './passwords.ts'
@@ -7,7 +7,7 @@ import { passwordLengthMax, passwordLengthMin } from './passwords.ts'
 // Response schemas shared by several routes.
 
 export const RoleOut = oneOf('owner', 'member')
-export const UserOut = Type.Object({
+export const UserOut = Named('User', {
   id: Type.String(),
   email: Type.String(),
   name: Nullable(Type.String()),
@@ -15,13 +15,13 @@ export const UserOut = Type.Object({
   can_start_broadcasts: Type.Boolean(),
   created_at: Timestamp,
 })
-export const SessionOut = Type.Object({
+export const SessionOut = Named('NewSession', {
   token: Type.String(),
   expires_at: Timestamp,
   organization_id: Type.String(),
   user: UserOut,
 })
-export const OrganizationOut = Type.Object({
+export const OrganizationOut = Named('Organization', {
   id: Type.String(),
   name: Type.String(),
   timezone: Type.String(),
@@ -30,7 +30,7 @@ export const OrganizationOut = Type.Object({
 })
 /** The creator of a credential. Null if it was created before this was recorded. */
 export const CreatorOut = Nullable(
-  Type.Object({
+  Named('Creator', {
     id: Type.String(),
     email: Nullable(Type.String({ description: 'Null if the user is no longer a member.' })),
   }),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { answers, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
@@ -11,7 +11,7 @@ import { RoleOut, UserOut, userOut } from './shapes.ts'
 import { selectTeam, type TeamMember } from './team.sql.ts'
 import { changeRole, removeMember } from './team.ts'
 
-const MemberOut = Type.Object({ ...UserOut.properties, last_login_at: Nullable(Timestamp) })
+const MemberOut = Named('Member', { ...UserOut.properties, last_login_at: Nullable(Timestamp) })
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Team']
 

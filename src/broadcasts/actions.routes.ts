@@ -3,7 +3,7 @@ import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
-import { accepted, accepts, answers, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { accepted, accepts, answers, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { Strict } from '../http/unknown-fields.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
 import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
@@ -38,7 +38,7 @@ const notSent =
 const changed =
   'The number of recipients has changed since the check, or the broadcast has been started by another request.'
 
-const CheckOut = Type.Object({
+const CheckOut = Named('BroadcastCheck', {
   recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
   audience: Type.Integer({ description: 'Contacts in the audience, each counted once.' }),
   suppressed: Type.Integer(),
@@ -63,7 +63,7 @@ const CheckOut = Type.Object({
 
 const Confirmation = Nullable(
   Strict(
-    Type.Object({
+    Named('Confirmation', {
       expected_recipients: Type.Optional(
         Type.Integer({
           minimum: 0,

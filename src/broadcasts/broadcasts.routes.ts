@@ -3,7 +3,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, created, creates, errorsOnly, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'
+import {
+  answers,
+  created,
+  creates,
+  errorsOnly,
+  Named,
+  Nothing,
+  Nullable,
+  ok,
+  oneOf,
+  page,
+  pages,
+} from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
@@ -39,7 +51,7 @@ const IdParams = Type.Object({ id: Type.String() })
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 const tags = ['Broadcasts']
 
-const RecipientOut = Type.Object({
+const RecipientOut = Named('BroadcastRecipient', {
   contact_id: Type.String(),
   email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
   status: oneOf(...recipientStatuses),
@@ -52,7 +64,7 @@ const RecipientOut = Type.Object({
     }),
   ),
 })
-const LinkOut = Type.Object({
+const LinkOut = Named('BroadcastLink', {
   url: Type.String(),
   clicks: Type.Integer(),
   contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { FreeObject, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -24,20 +24,20 @@ const messagesPerHourMax = 100_000_000
 const Ids = Type.Array(Type.String(), { maxItems: idsMax })
 const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset.'
 
-const AudienceIn = Type.Object({
+const AudienceIn = Named('Audience', {
   group_ids: Type.Optional(Ids),
   segment_ids: Type.Optional(Ids),
   exclude_group_ids: Type.Optional(Ids),
   exclude_segment_ids: Type.Optional(Ids),
 })
-const AudienceOut = Type.Object({
+const AudienceOut = Named('Audience', {
   group_ids: Ids,
   segment_ids: Ids,
   exclude_group_ids: Ids,
   exclude_segment_ids: Ids,
 })
 
-const Window = Type.Object({
+const Window = Named('SendingWindow', {
   days: Type.Array(oneOf(...weekdays), { minItems: 1, maxItems: 7, uniqueItems: true }),
   from: Type.String({ description: 'A time of day such as `08:00`.' }),
   to: Type.String({ description: 'A time of day such as `18:00`, later than `from`. `24:00` is midnight.' }),
@@ -52,8 +52,8 @@ const scheduleFields = {
   time_zone_attribute: Type.String({ description: 'The attribute of contacts that contains their time zone.' }),
   window: Nullable(Window),
 }
-const ScheduleIn = Type.Partial(Type.Object(scheduleFields))
-const ScheduleOut = Type.Object(scheduleFields)
+const ScheduleIn = Type.Partial(Type.Object(scheduleFields), { title: 'Schedule' })
+const ScheduleOut = Named('Schedule', scheduleFields)
 
 const ServiceAnnouncement = Type.Boolean({
   description:
@@ -79,7 +79,8 @@ const Name = Type.String({ minLength: 1, maxLength: nameMax })
 export const BroadcastIn = Strict(Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties }))
 export const BroadcastChanges = Strict(Type.Partial(Type.Object({ name: Name, ...contentFields })))
 
-const CountsOut = Type.Object(
+const CountsOut = Named(
+  'BroadcastCounts',
   Object.fromEntries(['recipients' as const, ...recipientStatuses].map((name) => [name, Type.Integer()])) as Record<
     'recipients' | (typeof recipientStatuses)[number],
     ReturnType<typeof Type.Integer>
@@ -89,7 +90,7 @@ const CountsOut = Type.Object(
   },
 )
 
-export const BroadcastOut = Type.Object({
+export const BroadcastOut = Named('Broadcast', {
   id: Type.String(),
   name: Type.String(),
   status: oneOf(...broadcastStatuses),
@@ -128,10 +129,11 @@ export const BroadcastOut = Type.Object({
   updated_at: Timestamp,
 })
 
-export const BroadcastWithResultsOut = Type.Object({
+export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
   ...BroadcastOut.properties,
   variants: VariantsWithResultsOut,
-  results: Type.Object(
+  results: Named(
+    'BroadcastResults',
     {
       opened: Type.Integer(),
       clicked: Type.Integer(),

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { Nullable, oneOf } from '../http/envelope.ts'
+import { Named, Nullable, oneOf } from '../http/envelope.ts'
 import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
 import type { VariantResults } from './variants.sql.ts'
 import { variantKeyOf, variantKeys, variantsMax } from './variants.ts'
 
 const subjectMax = 2_000
 
-const VariantIn = Type.Object({
+const VariantIn = Named('Variant', {
   subject: Type.Optional(
     Nullable(Type.String({ maxLength: subjectMax, description: 'Replaces the subject of the flow.' })),
   ),
@@ -48,7 +48,7 @@ export const VariantsIn = Type.Array(VariantIn, {
   maxItems: variantsMax,
   description: `Two to ${variantsMax} variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100.`,
 })
-export const VariantsOut = Type.Array(Type.Object(variantFields))
+export const VariantsOut = Type.Array(Named('Variant', variantFields))
 export const VariantsWithResultsOut = Type.Array(
   Type.Object({
     ...variantFields,

@@ -6,7 +6,7 @@ import { filterQuery, queryMax } from '../contacts/filter-query.ts'
 import { contactsOfImport } from '../contacts/imported-contacts.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { Hints } from '../queue/hints.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
@@ -20,7 +20,8 @@ import { cancelBulkAction, getBulkAction, startBulkAction } from './bulk-actions
 const contactsMax = 1_000
 const listed = 20
 
-const Matching = Type.Object(
+const Matching = Named(
+  'ContactSelection',
   {
     query: Type.Optional(Type.String({ maxLength: queryMax })),
     group_id: Type.Optional(Type.String()),
@@ -37,7 +38,7 @@ const BulkActionIn = Type.Object({
   contact_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: contactsMax })),
   matching: Type.Optional(Matching),
 })
-const BulkActionOut = Type.Object({
+const BulkActionOut = Named('BulkAction', {
   id: Type.String(),
   action: oneOf(...bulkActionNames),
   group_id: Nullable(Type.String()),

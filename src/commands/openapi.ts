@@ -10,7 +10,7 @@ export async function printOpenApi(): Promise<undefined> {
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
   const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
   const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'] })
-  process.stdout.write(`${JSON.stringify(await documentOf(app.server), null, 2)}\n`)
+  process.stdout.write(`${JSON.stringify(await documentOf(app.server))}\n`)
   await app.stop()
   await db.close()
 }

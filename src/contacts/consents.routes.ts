@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type Consent, listConsents } from './consents.ts'
 import { getContact } from './contacts.ts'
 import { actorIdText, actorTypes } from './history.ts'
 
-export const ConsentOut = Type.Object({
+export const ConsentOut = Named('Consent', {
   at: Timestamp,
   action: oneOf('subscribed', 'unsubscribed'),
   source: Nullable(

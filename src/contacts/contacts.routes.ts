@@ -10,6 +10,7 @@ import {
   creates,
   errorsOnly,
   FreeObject,
+  Named,
   Nullable,
   ok,
   oneOf,
@@ -35,7 +36,7 @@ import { listContacts } from './list.ts'
 
 const groupsMax = 100
 
-const ContactOut = Type.Object({
+const ContactOut = Named('Contact', {
   id: Type.String(),
   email: Type.String(),
   first_name: Nullable(Type.String()),
@@ -43,7 +44,7 @@ const ContactOut = Type.Object({
   attributes: FreeObject,
   status: oneOf(...contactStatuses),
   created_at: Timestamp,
-  groups: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+  groups: Type.Array(Named('GroupReference', { id: Type.String(), name: Type.String() })),
 })
 const fieldsIn = {
   first_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { parseId, toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
@@ -13,8 +13,8 @@ import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, rename
 
 const addedMax = 1_000
 
-const GroupIn = Type.Object({ name: Type.String({ minLength: 1, maxLength: nameMax }) })
-const GroupOut = Type.Object({
+const GroupIn = Named('GroupInput', { name: Type.String({ minLength: 1, maxLength: nameMax }) })
+const GroupOut = Named('Group', {
   id: Type.String(),
   name: Type.String(),
   member_count: Type.Integer(),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
-import { answers, Nullable, ok } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
 import { sentenceOf } from './member-input.ts'
@@ -25,7 +25,7 @@ const MemberIn = Type.Object({
   ),
 })
 
-const AddedOut = Type.Object({
+const AddedOut = Named('AddedMembers', {
   group_id: Type.String(),
   received: Type.Integer(),
   created: Type.Integer({ description: 'Contacts that were created.' }),

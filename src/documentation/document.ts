@@ -4,7 +4,7 @@ import { packageRoot } from '../config/package-root.ts'
 import { type OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
-import { nameComponents, removeUnusedResponses } from './components.ts'
+import { nameSchemas, removeUnusedResponses } from './components.ts'
 import { describeOperation } from './descriptions.ts'
 import { tagGroups, tags } from './tags.ts'
 import { type ApiDocument, type Operation, operationsOf } from './types.ts'
@@ -21,7 +21,6 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   document.webhooks = webhookEvents()
   document.components.schemas.Problem = problemSchema
   document.components.responses = { ...errorComponents }
-  nameComponents(document)
   const editable = new Set(
     operationsOf(document).flatMap(({ operation: { operationId, 'x-errors': errors } }) =>
       errors?.precondition_failed ? [operationId] : [],
@@ -33,6 +32,7 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
     const isTagged = editable.has(operation.operationId.replace(/^get/, 'update'))
     if (isTagged) operation.responses[200]!.headers = { ETag: tagHeader }
   }
+  nameSchemas(document)
   removeUnusedResponses(document)
   return document
 }

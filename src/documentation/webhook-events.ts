@@ -3,13 +3,14 @@ import type { Schema, Webhook } from './types.ts'
 
 const text = (description: string) => ({ type: 'string', description })
 const nullable = (description: string, type = 'string') => ({ type: [type, 'null'], description })
-const object = (properties: Record<string, Schema>, optional: string[] = []): Schema => ({
+const object = (title: string, properties: Record<string, Schema>, optional: string[] = []): Schema => ({
+  title,
   type: 'object',
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
 })
 
-const contact = object({
+const contact = object('EventContact', {
   id: text('The contact, `con_…`.'),
   email: nullable('Null after the contact was erased.'),
   first_name: nullable('Null if unknown, and after the contact was erased.'),
@@ -34,6 +35,7 @@ const reaction: Record<string, Schema> = {
 }
 
 const bounce = object(
+  'Bounce',
   {
     type: { type: 'string', enum: ['hard', 'soft'] },
     status: nullable('The RFC 3463 status, such as `5.1.1`.'),
@@ -47,6 +49,7 @@ const bounce = object(
 )
 
 const source: Schema = {
+  title: 'ChangeSource',
   type: ['object', 'null'],
   description: 'What caused the change. Null if the contact was created by sending an email to a new address.',
   required: ['type', 'id'],
@@ -69,7 +72,7 @@ const broadcast: Record<string, Schema> = {
   id: text('The broadcast, `brc_…`.'),
   name: text('Its name.'),
   status: text('Its status.'),
-  counts: object({
+  counts: object('BroadcastCounts', {
     ...{ recipients: count, pending: count, queued: count, sent: count, bounced: count, suppressed: count },
     ...{ unsubscribed: count, failed: count, cancelled: count },
   }),
@@ -104,12 +107,26 @@ const ownFields: Record<WebhookEventName, Record<string, Schema>> = {
   broadcastFinished: broadcast,
 }
 
+/** Of event types with the same data. */
+const dataNames: Partial<Record<WebhookEventName, string>> = {
+  emailSoftBounce: 'EmailBounceData',
+  emailHardBounce: 'EmailBounceData',
+  contactCreated: 'ContactSubscriptionData',
+  contactSubscribed: 'ContactSubscriptionData',
+  broadcastStarted: 'BroadcastEventData',
+  broadcastFinished: 'BroadcastEventData',
+}
+const upperFirst = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`
+
 const payloadOf = (eventName: WebhookEventName): Schema =>
-  object({
+  object(`${upperFirst(eventName)}Event`, {
     event_name: { type: 'string', const: eventName },
     organization_id: text('The organization, `org_…`.'),
     timestamp: { type: 'integer', description: 'When the event occurred, in seconds since 1970.' },
-    data: object({ ...common, ...ownFields[eventName] }, ['test', 'ip']),
+    data: object(dataNames[eventName] ?? `${upperFirst(eventName)}Data`, { ...common, ...ownFields[eventName] }, [
+      'test',
+      'ip',
+    ]),
   })
 
 const header = (name: string, description: string, example: string) => ({
@@ -166,7 +183,7 @@ export function webhookEvents(): Record<string, Webhook> {
       eventName,
       {
         post: {
-          operationId: `on${eventName[0]!.toUpperCase()}${eventName.slice(1)}`,
+          operationId: `on${upperFirst(eventName)}`,
           tags: [webhookTag.name],
           security: [],
           summary: eventName,

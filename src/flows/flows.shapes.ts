@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { etagOf } from '../http/etag.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
 import type { Draft } from './drafts.sql.ts'
@@ -31,7 +31,7 @@ export const draftFields = {
 }
 const DraftFields = Type.Object(draftFields)
 
-export const VariableOut = Type.Object({ name: Type.String(), has_default: Type.Boolean() })
+export const VariableOut = Named('Variable', { name: Type.String(), has_default: Type.Boolean() })
 const templateOut = {
   subject: Type.String(),
   html: Type.String(),
@@ -48,7 +48,7 @@ const draftMark = {
   base_version: Type.Integer({ description: 'The published version that the draft is based on; 0 if there was none.' }),
   updated_at: Timestamp,
 }
-export const DraftOut = Type.Object({
+export const DraftOut = Named('FlowDraft', {
   flow_id: Type.String(),
   ...draftMark,
   updated_by: Nullable(Type.String({ description: 'The email address of the user.' })),
@@ -57,10 +57,10 @@ export const DraftOut = Type.Object({
   ...templateOut,
 })
 const Unpublished = Nullable(
-  Type.Object(draftMark, { description: 'The unpublished changes; null if there are none.' }),
+  Named('UnpublishedChanges', draftMark, { description: 'The unpublished changes; null if there are none.' }),
 )
 const PublishedVersion = Type.Integer({ description: 'The published version; 0 if the flow was never published.' })
-export const FlowOut = Type.Object({
+export const FlowOut = Named('Flow', {
   id: Type.String(),
   name: Type.String(),
   kind: Kind,
@@ -71,7 +71,7 @@ export const FlowOut = Type.Object({
   created_at: Timestamp,
   updated_at: Timestamp,
 })
-export const FlowSummaryOut = Type.Object({
+export const FlowSummaryOut = Named('FlowSummary', {
   id: Type.String(),
   name: Type.String(),
   kind: Kind,

@@ -4,14 +4,14 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
-import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { answers, FieldProblemOut, FreeObject, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentIn, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
 
-const PreviewIn = Type.Object({
+const PreviewIn = Named('PreviewInput', {
   context: Type.Optional(FreeObject),
   contact_email: Type.Optional(
     Type.String({
@@ -26,20 +26,13 @@ const PreviewIn = Type.Object({
   html_format: Type.Optional(oneOf('html', 'mjml')),
   text: Type.Optional(Nullable(Type.String({ maxLength: 600_000 }))),
 })
-const PreviewOut = Type.Object({
+const PreviewOut = Named('Preview', {
   subject: Nullable(Type.String()),
   html: Nullable(Type.String()),
   text: Nullable(Type.String()),
   variables: Type.Array(VariableOut),
   missing: Type.Array(Type.String()),
-  problems: Type.Array(
-    Type.Object({
-      path: Type.String(),
-      problem: Type.String(),
-      line: Type.Optional(Type.Integer()),
-      column: Type.Optional(Type.Integer()),
-    }),
-  ),
+  problems: Type.Array(FieldProblemOut),
   warnings: Type.Array(Type.String(), { description: 'Problems that do not prevent sending.' }),
 })
 const empty: FlowContent = {

@@ -3,20 +3,20 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentOut, toContentOut } from './flows.shapes.ts'
 import { findVersionByNumber, selectVersions } from './flows.sql.ts'
 import { getFlow } from './flows.ts'
 
-const VersionSummaryOut = Type.Object({
+const VersionSummaryOut = Named('FlowVersionSummary', {
   version: Type.Integer(),
   subject: Type.String(),
   created_at: Timestamp,
   created_by: Nullable(Type.String()),
 })
-const VersionOut = Type.Object({ version: Type.Integer(), created_at: Timestamp, ...contentOut })
+const VersionOut = Named('FlowVersion', { version: Type.Integer(), created_at: Timestamp, ...contentOut })
 
 const tags = ['Flows']
 

@@ -1,5 +1,12 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TObjectOptions, type TProperties, type TSchema, Type } from 'typebox'
 import { statusOf } from '../values/errors.ts'
+
+/** An object that the API document describes once, under this name, and generated clients have as a type. */
+export const Named = <Properties extends TProperties>(
+  name: string,
+  properties: Properties,
+  options: TObjectOptions = {},
+) => Type.Object(properties, { title: name, ...options })
 
 // The envelope of every JSON response. Routes declare the schema of `data`; these functions wrap it.
 
@@ -18,22 +25,22 @@ const PageEnvelope = <Item extends TSchema>(item: Item) =>
 /** Every `error.type`, also those that are no refusals. */
 const errorTypes = [...Object.keys(statusOf), 'invalid_request', 'internal']
 
+export const FieldProblemOut = Named('FieldProblem', {
+  path: Type.String(),
+  problem: Type.String(),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+})
+
 export const ErrorEnvelope = Type.Object(
   {
     code: Type.Integer(),
     status: Type.Literal('error'),
     message: Type.String({ description: 'A description of the problem for people.' }),
     data: Type.Unsafe<null>({ type: ['object', 'null'], description: 'Always null.' }),
-    error: Type.Object({
+    error: Named('ErrorDetail', {
       type: Type.Unsafe<string>({ type: 'string', enum: errorTypes }),
-      fields: Type.Array(
-        Type.Object({
-          path: Type.String(),
-          problem: Type.String(),
-          line: Type.Optional(Type.Integer()),
-          column: Type.Optional(Type.Integer()),
-        }),
-      ),
+      fields: Type.Array(FieldProblemOut),
       request_id: Type.String(),
     }),
   },

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
-import { Nullable, oneOf } from './envelope.ts'
+import { Named, Nullable, oneOf } from './envelope.ts'
 
-const BounceOut = Type.Object(
+const BounceOut = Named(
+  'BounceDetail',
   {
     type: Type.Optional(oneOf('hard', 'soft')),
     status: Type.Optional(Nullable(Type.String({ description: 'RFC 3463 status such as 5.1.1.' }))),
@@ -34,6 +35,7 @@ const BounceOut = Type.Object(
 
 /** The `data` of an event. Fields that are not described here are passed through. */
 export const EventDataOut = Type.Unsafe<Record<string, unknown>>({
+  title: 'EventData',
   type: 'object',
   description: 'Depends on the event type; `GET /event-types` has examples.',
   properties: { bounce: BounceOut },

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Refusal } from '../values/errors.ts'
-import { answers, errorsOnly, ok } from './envelope.ts'
+import { answers, errorsOnly, Named, ok } from './envelope.ts'
 
-const Health = Type.Object({
+const Health = Named('Health', {
   code: Type.Literal(0),
   status: Type.Literal('success'),
   message: Type.String(),

@@ -8,22 +8,24 @@ const nameLengthMax = 60
 const malformed = new Set(['additionalProperties', 'type', 'minimum', 'maximum'])
 const apiPath = /^(\/public)?\/api\/v1\//
 
-type ObjectSchema = { type?: unknown; properties?: Record<string, unknown>; items?: unknown }
+type ObjectSchema = { title?: string; type?: unknown; properties?: Record<string, unknown>; items?: unknown }
 
 /**
  * Returns the schema with all of its objects closed: unknown fields are rejected with 422. For bodies in which a misspelt
- * field would have consequences that cannot be undone. Free-form objects stay open.
+ * field would have consequences that cannot be undone. Free-form objects stay open. Closed objects are called
+ * `ScheduleInput` instead of `Schedule`.
  */
 export const Strict = <Schema extends TSchema>(schema: Schema) => Type.Unsafe<Static<Schema>>(close(schema) as TSchema)
 
 function close(schema: unknown): unknown {
-  const { properties, items } = schema as ObjectSchema
+  const { title, properties, items } = schema as ObjectSchema
   if (items) return Object.assign({ ...(schema as object) }, { items: close(items) })
   if (!properties) return schema
   const closed = Object.entries(properties).map(([name, property]) => [name, close(property)])
   return Object.assign(
     { ...(schema as object) },
     {
+      ...(title && { title: `${title}Input` }),
       properties: Object.fromEntries(closed),
       additionalProperties: false,
     },

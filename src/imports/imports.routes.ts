@@ -5,7 +5,7 @@ import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { actorOf } from '../contacts/actor.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, ok } from '../http/envelope.ts'
+import { accepted, accepts, answers, Named, ok } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
@@ -63,7 +63,9 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
           description:
             'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
           params: Type.Object({ id: Type.String() }),
-          response: answers(Type.Object({ ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
+          response: answers(
+            Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut }),
+          ),
         },
       },
       async (request) => {

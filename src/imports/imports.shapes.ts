@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'
 import type { Import } from './imports.sql.ts'
 import type { Inspection } from './inspect.task.ts'
 import { undoableUntil } from './undo.ts'
 
 export const Subscription = oneOf('subscribed', 'not_subscribed')
-export const ImportOut = Type.Object({
+export const ImportOut = Named('Import', {
   id: Type.String(),
   filename: Type.String(),
   group_id: Nullable(Type.String()),
@@ -26,7 +26,8 @@ export const ImportOut = Type.Object({
     Type.String({ format: 'date-time', description: 'Until when it can be undone; null if it cannot be undone.' }),
   ),
   undo: Nullable(
-    Type.Object(
+    Named(
+      'ImportUndo',
       {
         status: oneOf('queued', 'running', 'done', 'failed'),
         removed: Type.Integer({ description: 'Created contacts that were removed.' }),
@@ -42,7 +43,7 @@ export const ImportOut = Type.Object({
   ),
 })
 export const ErrorsOut = Type.Array(
-  Type.Object({
+  Named('ImportError', {
     line: Type.Integer(),
     email: Nullable(Type.String()),
     problem: Type.String(),
@@ -55,7 +56,7 @@ export const ErrorsOut = Type.Array(
 export const ColumnsOut = Type.Array(Type.String(), { description: 'The headers of the file; empty if it has none.' })
 
 const positionNote = 'Column positions start at 1.'
-export const InspectionOut = Type.Object({
+export const InspectionOut = Named('ImportInspection', {
   delimiter: Type.String(),
   has_header: Type.Boolean({ description: 'Whether the first row is a header.' }),
   columns: Type.Array(

@@ -4,13 +4,13 @@ import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { notFound } from '../values/errors.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './inbox.sql.ts'
 
-const SummaryOut = Type.Object({
+const SummaryOut = Named('InboxEmailSummary', {
   id: Type.String(),
   message_id: Nullable(Type.String()),
   from: Type.String(),
@@ -19,7 +19,7 @@ const SummaryOut = Type.Object({
   received_at: Timestamp,
   size_bytes: Type.Integer(),
 })
-const MailOut = Type.Object({
+const MailOut = Named('InboxEmail', {
   ...SummaryOut.properties,
   html: Nullable(Type.String()),
   text: Nullable(Type.String()),

@@ -8,7 +8,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
@@ -30,7 +30,7 @@ import {
 import { type MailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
 import { findWaiting, type Waiting } from './waiting.ts'
 
-const EventOut = Type.Object({
+const EventOut = Named('MessageEvent', {
   id: Type.String(),
   event_name: oneOf(...eventNames),
   occurred_at: Timestamp,
@@ -38,11 +38,11 @@ const EventOut = Type.Object({
   machine_reason: Nullable(Type.String()),
   data: EventDataOut,
 })
-const MessageOut = Type.Object({
+const MessageOut = Named('Message', {
   id: Type.String(),
   flow_id: Type.String(),
   flow_name: Nullable(Type.String()),
-  contact: Type.Object({
+  contact: Named('MessageRecipient', {
     id: Nullable(Type.String({ description: 'Null for a test email to an address without a contact.' })),
     email: Type.String(),
   }),
@@ -56,7 +56,8 @@ const MessageOut = Type.Object({
     Type.String({ format: 'date-time', description: 'The time for which the email is or was scheduled.' }),
   ),
   waiting: Nullable(
-    Type.Object(
+    Named(
+      'MessageWaiting',
       {
         cause: oneOf('mail_server_unreachable', 'deferred', 'queued'),
         detail: Nullable(
@@ -75,7 +76,7 @@ const MessageOut = Type.Object({
   ),
   events: Type.Array(EventOut),
 })
-const MessageDetailOut = Type.Object({
+const MessageDetailOut = Named('MessageDetails', {
   ...MessageOut.properties,
   flow_version: Nullable(Type.Integer({ description: 'Null for the test of a draft.' })),
   from: Type.String(),
@@ -98,7 +99,7 @@ const MessageDetailOut = Type.Object({
   ),
   in_inbox: Type.Boolean({ description: 'Whether the email is in the built-in inbox.' }),
   webhook_deliveries: Type.Array(
-    Type.Object({
+    Named('MessageDelivery', {
       id: Type.String(),
       webhook_id: Type.String(),
       webhook_name: Type.String(),

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
-import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
@@ -59,7 +59,7 @@ export const NotSentReason = Nullable(
   }),
 )
 
-export const AcceptedOut = Type.Object({
+export const AcceptedOut = Named('AcceptedEmail', {
   message_id: Type.String(),
   flow_id: Type.String(),
   contact_id: Type.String(),

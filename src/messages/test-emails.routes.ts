@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
-import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -24,7 +24,7 @@ const TestIn = Type.Object({
   ),
 })
 const checkUnknownFields = createUnknownFieldCheck(TestIn.properties)
-export const TestEmailOut = Type.Object({
+export const TestEmailOut = Named('TestEmail', {
   message_id: Type.String(),
   flow_id: Type.String(),
   contact_id: Nullable(Type.String({ description: 'Null if the address belongs to no contact.' })),

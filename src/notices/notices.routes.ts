@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'
 import { type Notice, noticeKinds, selectNotices } from './notices.sql.ts'
 
 const shown = 20
 
-const NoticeOut = Type.Object({
+const NoticeOut = Named('Notice', {
   id: Type.String(),
   kind: oneOf(...noticeKinds),
   title: Type.String(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ConsentOut, consentOut } from '../contacts/consents.routes.ts'
 import { type ActorType, actorIdText } from '../contacts/history.ts'
-import { FreeObject, Nullable, Timestamp } from '../http/envelope.ts'
+import { FreeObject, Named, Nullable, Timestamp } from '../http/envelope.ts'
 import { type ContactId, toText } from '../values/ids.ts'
 import type {
   ExportedChange,
@@ -15,7 +15,7 @@ import type {
   ExportedSuppression,
 } from './export-contact.sql.ts'
 
-const Actor = Nullable(Type.Object({ type: Type.String(), id: Nullable(Type.String()) }))
+const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 
 const lists = {
   groups: Type.Object({ id: Type.String(), name: Type.String(), added_at: Timestamp, added_by: Actor }),
@@ -89,7 +89,7 @@ const lists = {
 }
 export type Lists = { [Name in keyof typeof lists]: Static<(typeof lists)[Name]>[] }
 
-export const ContactExport = Type.Object({
+export const ContactExport = Named('ContactExport', {
   exported_at: Timestamp,
   contact: Type.Object({
     id: Type.String(),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage } from '../http/paging.ts'
 import { invalid, notFound } from '../values/errors.ts'
@@ -12,7 +12,12 @@ import { type EventId, parseId, toText } from '../values/ids.ts'
 import { type ActivityRow, type FoundEvent, findEvent } from './activity.sql.ts'
 import { activityCursor, listActivity } from './activity.ts'
 
-const EventOut = Type.Object({
+export const EventContactOut = Named('EventRecipient', {
+  id: Type.String(),
+  email: Type.String(),
+  first_name: Nullable(Type.String()),
+})
+const EventOut = Named('Event', {
   id: Type.String(),
   event_name: oneOf(...eventNames),
   occurred_at: Timestamp,
@@ -21,7 +26,7 @@ const EventOut = Type.Object({
   message_id: Nullable(Type.String()),
   flow_id: Nullable(Type.String()),
   flow_name: Nullable(Type.String()),
-  contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
+  contact: Nullable(EventContactOut),
   data: EventDataOut,
 })
 

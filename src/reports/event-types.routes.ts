@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { answers, ok, oneOf } from '../http/envelope.ts'
+import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import {
   eventTypes,
@@ -13,7 +13,7 @@ import {
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { webhookBody } from '../webhooks/envelope.ts'
 
-const EventTypeOut = Type.Object({
+const EventTypeOut = Named('EventType', {
   event_name: oneOf(...webhookEventNames),
   description: Type.String(),
   in_all_events: Type.Boolean({

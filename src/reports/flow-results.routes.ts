@@ -2,17 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
+import { EventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
 import { type LinkClick, selectLinkClicks } from './flow-results.sql.ts'
 import { type Counted, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
-import { CountsOut, counts } from './overview.routes.ts'
+import { CountsOut, DailyCountsOut, PreviousCountsOut } from './overview.routes.ts'
 import { boundsOf, readPeriod } from './period.ts'
 
 const other = 'Null for all others together: only a limited number is counted individually on each day.'
@@ -25,15 +26,15 @@ const performed = {
   complaints: Type.Integer(),
 }
 
-const FlowResultsOut = Type.Object({
+const FlowResultsOut = Named('FlowResults', {
   start_date: Day,
   end_date: Day,
   timezone: Type.String(),
   totals: CountsOut,
-  previous: Type.Object(counts, { description: 'The preceding period of the same length.' }),
-  days: Type.Array(Type.Object({ date: Day, ...counts })),
+  previous: PreviousCountsOut,
+  days: Type.Array(DailyCountsOut),
   links: Type.Array(
-    Type.Object({
+    Named('LinkResults', {
       link: Nullable(
         Type.String({
           description: `The URL, with … in place of parts that are different for every recipient, such as ids and tokens. ${other}`,
@@ -45,14 +46,14 @@ const FlowResultsOut = Type.Object({
     }),
   ),
   domains: Type.Array(
-    Type.Object({
+    Named('DomainResults', {
       domain: Nullable(Type.String({ description: `The domain of the recipients. ${other}` })),
       ...performed,
     }),
   ),
-  bounces: Type.Array(Type.Object({ reason: Nullable(Type.String({ description: other })), ...bounced })),
+  bounces: Type.Array(Named('BounceResults', { reason: Nullable(Type.String({ description: other })), ...bounced })),
   versions: Type.Array(
-    Type.Object({
+    Named('VersionResults', {
       version: Nullable(Type.Integer({ description: other })),
       ...performed,
       unsubscribes: Type.Integer(),
@@ -60,12 +61,12 @@ const FlowResultsOut = Type.Object({
   ),
 })
 
-const LinkClickOut = Type.Object({
+const LinkClickOut = Named('LinkClick', {
   id: Type.String(),
   occurred_at: Timestamp,
   machine: Type.Boolean({ description: 'Whether the click is automated: made by a scanner.' }),
   message_id: Nullable(Type.String()),
-  contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
+  contact: Nullable(EventContactOut),
 })
 
 const { flow_id: _, ...period } = periodQuery

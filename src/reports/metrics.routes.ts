@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, ok, oneOf } from '../http/envelope.ts'
+import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import type { FieldProblem } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { emailEventMetric } from './metrics.ts'
@@ -15,10 +15,10 @@ const count = {
   }),
   machine: Type.Integer({ description: 'Automated events of the total, made by a scanner or privacy proxy.' }),
 }
-export const CountOut = Type.Object(count)
+export const CountOut = Named('EventCount', count)
 export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
 
-const MetricOut = Type.Object({
+const MetricOut = Named('EventMetric', {
   event_name: oneOf(...eventNames),
   start_date: Day,
   end_date: Day,

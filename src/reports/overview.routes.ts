@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, ok } from '../http/envelope.ts'
+import { answers, Named, ok } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
 import { toText } from '../values/ids.ts'
 import { CountOut, Day, periodQuery } from './metrics.routes.ts'
@@ -10,21 +10,25 @@ import { findChecklist } from './metrics.sql.ts'
 import { getOverview, type TopFlow } from './overview.ts'
 import { readFlowId, readPeriod } from './period.ts'
 
-export const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
+const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
   (typeof eventNames)[number],
   typeof CountOut
 >
-export const CountsOut = Type.Object(counts)
+export const CountsOut = Named('EventCounts', counts)
+export const PreviousCountsOut = Named('EventCounts', counts, {
+  description: 'The preceding period of the same length.',
+})
+export const DailyCountsOut = Named('DailyCounts', { date: Day, ...counts })
 
-const OverviewOut = Type.Object({
+const OverviewOut = Named('Overview', {
   start_date: Day,
   end_date: Day,
   timezone: Type.String(),
   totals: CountsOut,
-  previous: Type.Object(counts, { description: 'The preceding period of the same length.' }),
-  series: Type.Array(Type.Object({ date: Day, ...counts })),
+  previous: PreviousCountsOut,
+  series: Type.Array(DailyCountsOut),
   top_flows: Type.Array(
-    Type.Object({
+    Named('TopFlow', {
       flow_id: Type.String(),
       name: Type.String(),
       sent: Type.Integer(),
@@ -36,7 +40,7 @@ const OverviewOut = Type.Object({
   ),
 })
 
-const ChecklistOut = Type.Object({
+const ChecklistOut = Named('Checklist', {
   sent: Type.Boolean(),
   opened: Type.Boolean(),
   clicked: Type.Boolean(),

@@ -5,13 +5,13 @@ import { getContact } from '../contacts/contacts.ts'
 import { actorIdText, actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
 import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
 
-const TimelineOut = Type.Object({
+const TimelineOut = Named('TimelineEntry', {
   at: Timestamp,
   kind: oneOf('message', 'event', 'change'),
   event_name: Nullable(Type.String()),

@@ -57,7 +57,10 @@ const Text = Type.Object(
     operator: oneOf(...operators.text),
     value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
   },
-  options('Text', 'Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.'),
+  options(
+    'TextCondition',
+    'Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.',
+  ),
 )
 const NumberCondition = Type.Object(
   {
@@ -66,7 +69,7 @@ const NumberCondition = Type.Object(
     operator: oneOf(...operators.number),
     value: Type.Optional(Type.Number()),
   },
-  options('Number', 'Compares an attribute that is a number, or a text such as `12.5`.'),
+  options('NumberCondition', 'Compares an attribute that is a number, or a text such as `12.5`.'),
 )
 const DateCondition = Type.Object(
   {
@@ -77,13 +80,16 @@ const DateCondition = Type.Object(
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: daysMax })),
   },
   options(
-    'Date',
+    'DateCondition',
     'Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.',
   ),
 )
 const BooleanCondition = Type.Object(
   { type: Type.Literal('boolean'), field: field([]), operator: oneOf(...operators.boolean) },
-  options('Boolean', 'Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.'),
+  options(
+    'BooleanCondition',
+    'Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.',
+  ),
 )
 const List = Type.Object(
   {
@@ -92,15 +98,15 @@ const List = Type.Object(
     operator: oneOf(...operators.list),
     value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
   },
-  options('List', 'Tests an attribute that is a list, or a text of entries separated by commas.'),
+  options('ListCondition', 'Tests an attribute that is a list, or a text of entries separated by commas.'),
 )
 const Group = Type.Object(
   { type: Type.Literal('group'), operator: oneOf('member', 'not_member'), group_id: Type.String() },
-  options('Group', 'Tests whether the contact is in a group.'),
+  options('GroupCondition', 'Tests whether the contact is in a group.'),
 )
 const Status = Type.Object(
   { type: Type.Literal('status'), operator: oneOf('is', 'is_not'), value: oneOf(...contactStatuses) },
-  options('Status', 'Compares the `status` of the contact.'),
+  options('StatusCondition', 'Compares the `status` of the contact.'),
 )
 const Engagement = Type.Object(
   {
@@ -120,7 +126,7 @@ const Engagement = Type.Object(
       }),
     ),
   },
-  options('Engagement', 'Tests whether there are events of the contact, among those that are still stored.'),
+  options('EngagementCondition', 'Tests whether there are events of the contact, among those that are still stored.'),
 )
 
 type Combination<Type extends 'all' | 'any'> = { type: Type; conditions: Filter[] }
@@ -161,8 +167,8 @@ export const FilterSchema = {
   required: ['type'],
   discriminator: { propertyName: 'type' },
   oneOf: [
-    ofAll('all', 'All of', 'Contacts that match all of the conditions.'),
-    ofAll('any', 'Any of', 'Contacts that match at least one of the conditions.'),
+    ofAll('all', 'AllCondition', 'Contacts that match all of the conditions.'),
+    ofAll('any', 'AnyCondition', 'Contacts that match at least one of the conditions.'),
     Text,
     NumberCondition,
     DateCondition,

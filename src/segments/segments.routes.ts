@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -13,7 +13,7 @@ import { checkFilter } from './parse-filter.ts'
 import { selectSegments } from './segments.sql.ts'
 import { createSegment, editSegment, getSegment, removeSegment, type Segment } from './segments.ts'
 
-const SegmentOut = Type.Object({
+const SegmentOut = Named('Segment', {
   id: Type.String(),
   name: Type.String(),
   filter: FilterRef,

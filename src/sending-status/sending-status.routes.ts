@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
 import type { Config } from '../config/config.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
 import { liveProblems } from './going-live.ts'
@@ -16,7 +16,7 @@ const queuedMax = 10_000
 
 const forOperators = 'Only returned to owners of the organization that operates this installation.'
 
-const SendingOut = Type.Object({
+const SendingOut = Named('SendingStatus', {
   details: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
   transport: oneOf('inbox', 'smtp'),
   relay: Nullable(

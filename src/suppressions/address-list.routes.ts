@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { actorOf } from '../contacts/actor.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { readAddressListTask } from './address-list.task.ts'
 import { listCharsMax, listedMax, readAddressList } from './address-list.ts'
@@ -14,7 +14,7 @@ const bodyBytesMax = 1024 * 1024
 /** Longer lists are read in a task process. */
 const inlineCharsMax = 16 * 1024
 
-const ListOut = Type.Object({
+const ListOut = Named('SuppressedAddresses', {
   added: Type.Integer(),
   already_suppressed: Type.Integer({ description: 'Addresses that were suppressed manually before, or occur twice.' }),
   rejected: Type.Integer(),

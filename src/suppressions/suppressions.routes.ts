@@ -5,7 +5,19 @@ import { actorOf } from '../contacts/actor.ts'
 import { suppressionReasons } from '../contacts/eligibility.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import {
+  answers,
+  created,
+  creates,
+  Named,
+  Nothing,
+  Nullable,
+  ok,
+  oneOf,
+  page,
+  pages,
+  Timestamp,
+} from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
 import { toText } from '../values/ids.ts'
@@ -15,7 +27,7 @@ import { addManualSuppression, liftSuppression, notSuppressed } from './suppress
 export const detailMax = 500
 const queryMax = 200
 
-const SuppressionOut = Type.Object({
+const SuppressionOut = Named('Suppression', {
   email: Type.String(),
   reason: oneOf(...suppressionReasons),
   detail: Nullable(Type.String()),

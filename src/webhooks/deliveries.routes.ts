@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import type { Hints } from '../queue/hints.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
@@ -25,7 +25,7 @@ import {
 import { deliverKind } from './fan-out.ts'
 import { getWebhook } from './webhooks.ts'
 
-const DeliveryOut = Type.Object({
+const DeliveryOut = Named('Delivery', {
   id: Type.String(),
   webhook_id: Type.String(),
   event_id: Type.String(),
@@ -38,7 +38,7 @@ const DeliveryOut = Type.Object({
   created_at: Timestamp,
   delivered_at: Nullable(Timestamp),
 })
-export const AttemptOut = Type.Object({
+export const AttemptOut = Named('Attempt', {
   number: Type.Integer(),
   at: Timestamp,
   duration_ms: Type.Integer(),
@@ -48,12 +48,12 @@ export const AttemptOut = Type.Object({
   response_body: Nullable(Type.String()),
   request_headers: Type.Record(Type.String(), Type.String()),
 })
-const DetailOut = Type.Object({
+const DetailOut = Named('DeliveryDetails', {
   ...DeliveryOut.properties,
   payload: Nullable(Type.String({ description: 'The exact request body.' })),
   attempts: Type.Array(AttemptOut),
 })
-const Replayed = Type.Object({ replayed: Type.Integer() })
+const Replayed = Named('Replay', { replayed: Type.Integer() })
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Deliveries']
 const replayBatchMax = 2_000

@@ -5,7 +5,7 @@ import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
-import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
@@ -28,7 +28,7 @@ import {
   type WebhookParts,
 } from './webhooks.ts'
 
-const WebhookOut = Type.Object({
+const WebhookOut = Named('Webhook', {
   id: Type.String(),
   name: Type.String(),
   url: Type.String(),
@@ -47,12 +47,13 @@ const WebhookOut = Type.Object({
   failing_since: Nullable(Timestamp),
   secret_rotation_ends_at: Nullable(Timestamp),
   created_by: CreatorOut,
-  stats_24h: Type.Object(
+  stats_24h: Named(
+    'DeliveryStats',
     { delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() },
     { description: 'Deliveries of the last 24 hours, excluding tests.' },
   ),
 })
-const WithSecret = Type.Object({
+const WithSecret = Named('WebhookWithSecret', {
   ...WebhookOut.properties,
   signing_secret: Type.String({ description: 'Only returned here.' }),
 })
@@ -87,7 +88,7 @@ const fields = {
   ),
   retry_schedule: Type.Optional(RetryScheduleName),
 }
-const RetryScheduleOut = Type.Object({
+const RetryScheduleOut = Named('RetrySchedule', {
   name: oneOf(...retrySchedules),
   delays_seconds: Type.Array(Type.Number(), { description: 'Before the second attempt, the third, and so on.' }),
   in_words: Type.String({ description: 'For example "3 times over 3.5 minutes".' }),

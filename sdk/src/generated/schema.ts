@@ -3306,44 +3306,66 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        Error: {
-            code: number;
+        AcceptedEmail: {
+            message_id: string;
+            flow_id: string;
+            contact_id: string;
+            contact_email: string;
+            contact_created: boolean;
             /** @enum {string} */
-            status: "error";
-            /** @description A description of the problem for people. */
-            message: string;
-            /** @description Always null. */
-            data: Record<string, never> | null;
-            error: components["schemas"]["ErrorDetail"];
+            status: "queued" | "scheduled" | "suppressed";
+            /**
+             * @description Why the email is not sent, if `status` is `suppressed`.
+             * @enum {string|null}
+             */
+            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
+            /** Format: date-time */
+            queued_at: string;
+            /**
+             * Format: date-time
+             * @description Null if the email is sent at once.
+             */
+            send_at: string | null;
+            warnings: string[];
         };
-        /** @description A filter of contacts: at most 50 conditions, nested up to 4 levels deep. */
-        ContactFilter: components["schemas"]["AllCondition"] | components["schemas"]["AnyCondition"] | components["schemas"]["TextCondition"] | components["schemas"]["NumberCondition"] | components["schemas"]["DateCondition"] | components["schemas"]["BooleanCondition"] | components["schemas"]["ListCondition"] | components["schemas"]["GroupCondition"] | components["schemas"]["StatusCondition"] | components["schemas"]["EngagementCondition"];
-        Problem: {
-            /** @description `urn:waxwing:error:` and the error type. */
+        AcceptedEmailResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["AcceptedEmail"];
+        };
+        Actor: {
             type: string;
-            title: string;
-            status: number;
-            /** @description A description of the problem for people. */
-            detail: string;
-            /** @description `urn:waxwing:request:` and the request id. */
-            instance: string;
-            error: components["schemas"]["ErrorDetail"];
+            id: string | null;
         };
-        ErrorDetail: {
-            /** @enum {string} */
-            type: "invalid_json" | "invalid_idempotency_key" | "unauthorized" | "insufficient_scope" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "flow_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "missing_variables" | "sender_not_verified" | "rate_limited" | "unavailable" | "invalid_request" | "internal";
-            fields: {
-                path: string;
+        AddedMembers: {
+            group_id: string;
+            received: number;
+            /** @description Contacts that were created. */
+            created: number;
+            /** @description Contacts that already existed. */
+            updated: number;
+            /** @description Contacts that were not in the group yet. */
+            added: number;
+            already_members: number;
+            rejected: {
+                index: number;
+                email: string | null;
                 problem: string;
-                line?: number;
-                column?: number;
             }[];
-            request_id: string;
         };
-        /**
-         * All of
-         * @description Contacts that match all of the conditions.
-         */
+        AddedMembersResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["AddedMembers"];
+        };
+        /** @description The alerts that you receive by email. */
+        Alerts: {
+            /** @description The mail server is unreachable. */
+            sending: boolean;
+            /** @description High bounce or complaint rate. */
+            deliverability: boolean;
+            /** @description A webhook fails or was paused. */
+            webhooks: boolean;
+            /** @description An import has finished or failed. */
+            imports: boolean;
+        };
+        /** @description Contacts that match all of the conditions. */
         AllCondition: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3352,10 +3374,7 @@ export interface components {
             type: "all";
             conditions: components["schemas"]["ContactFilter"][];
         };
-        /**
-         * Any of
-         * @description Contacts that match at least one of the conditions.
-         */
+        /** @description Contacts that match at least one of the conditions. */
         AnyCondition: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3364,42 +3383,718 @@ export interface components {
             type: "any";
             conditions: components["schemas"]["ContactFilter"][];
         };
-        /**
-         * Text
-         * @description Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.
-         */
-        TextCondition: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "text";
-            /** @description `email`, `email_domain`, `first_name`, `last_name`, `attributes.` and the name of an attribute */
-            field: string;
-            /** @enum {string} */
-            operator: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "is_set" | "is_not_set";
-            value?: string;
+        ApiKey: {
+            id: string;
+            name: string;
+            /** @description The first characters, to identify the key. */
+            prefix: string;
+            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+            /** @description Whether the key can call the public API only. */
+            public_only: boolean;
+            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
+            held: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            created_by: components["schemas"]["Creator"] | null;
         };
-        /**
-         * Number
-         * @description Compares an attribute that is a number, or a text such as `12.5`.
-         */
-        NumberCondition: {
+        ApiKeyList: components["schemas"]["Success"] & {
+            data: components["schemas"]["ApiKey"][];
+        };
+        Attempt: {
+            number: number;
+            /** Format: date-time */
+            at: string;
+            duration_ms: number;
+            status_code: number | null;
+            /** @enum {string} */
+            outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
+            reason: string;
+            response_body: string | null;
+            request_headers: {
+                [key: string]: string;
+            };
+        };
+        Audience: {
+            group_ids: string[];
+            segment_ids: string[];
+            exclude_group_ids: string[];
+            exclude_segment_ids: string[];
+        };
+        /** @description The contacts that get the email: members of the groups and segments, without those that are excluded. */
+        AudienceInput: {
+            /** @description Groups whose members are in the audience. */
+            group_ids?: string[];
+            /** @description Segments whose contacts are in the audience. */
+            segment_ids?: string[];
+            /** @description Groups whose members do not get the email. */
+            exclude_group_ids?: string[];
+            /** @description Segments whose contacts do not get the email. */
+            exclude_segment_ids?: string[];
+        };
+        /** @description Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0. */
+        BooleanCondition: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "number";
+            type: "boolean";
             /** @description `attributes.` and the name of an attribute */
             field: string;
             /** @enum {string} */
-            operator: "equals" | "not_equals" | "greater_than" | "at_least" | "less_than" | "at_most" | "is_set" | "is_not_set";
-            value?: number;
+            operator: "is_true" | "is_false" | "is_set" | "is_not_set";
         };
-        /**
-         * Date
-         * @description Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.
-         */
+        Bounce: {
+            /** @enum {string} */
+            type: "hard" | "soft";
+            /** @description The RFC 3463 status, such as `5.1.1`. */
+            status: string | null;
+            /** @description The SMTP reply code, such as 550. */
+            reply_code: number | null;
+            /** @description For example `user_unknown`, `mailbox_full` or `blocked`. */
+            reason: string;
+            /** @description The text of the mail system, truncated. */
+            diagnostic: string | null;
+            /**
+             * @description How certain the classification is.
+             * @enum {string}
+             */
+            confidence?: "high" | "medium" | "low";
+            /** @description The line that determined the classification. */
+            evidence?: string | null;
+        };
+        /** @description Only for emailHardBounce and emailSoftBounce. */
+        BounceDetail: {
+            /** @enum {string} */
+            type?: "hard" | "soft";
+            /** @description RFC 3463 status such as 5.1.1. */
+            status?: string | null;
+            /** @description SMTP reply code such as 550. */
+            reply_code?: number | null;
+            /** @description For example user_unknown, mailbox_full or blocked. */
+            reason?: string | null;
+            /** @description The text of the mail system, truncated. Removed if the contact is erased. */
+            diagnostic?: string | null;
+            /**
+             * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
+             * @enum {string}
+             */
+            confidence?: "high" | "medium" | "low";
+            /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
+            evidence?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        BounceResults: {
+            /** @description Null for all others together: only a limited number is counted individually on each day. */
+            reason: string | null;
+            hard_bounces: number;
+            soft_bounces: number;
+        };
+        Broadcast: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+            flow_id: string | null;
+            /** @description The version of the flow, pinned when the broadcast is started. */
+            flow_version: number | null;
+            audience: components["schemas"]["Audience"];
+            context: {
+                [key: string]: unknown;
+            };
+            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+            service_announcement: boolean;
+            schedule: components["schemas"]["Schedule"];
+            messages_per_hour: number | null;
+            missed_after_seconds: number;
+            variants: components["schemas"]["Variant"][];
+            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+            test_percent: number;
+            /**
+             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
+             * @enum {string}
+             */
+            winner_by: "opens" | "clicks" | "manual";
+            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+            decide_after_seconds: number;
+            /**
+             * Format: date-time
+             * @description When the winner will be chosen; null until the sample is sent.
+             */
+            decides_at: string | null;
+            /**
+             * @description The variants are named in their order.
+             * @enum {string|null}
+             */
+            winner: "A" | "B" | "C" | "D" | null;
+            /** Format: date-time */
+            starts_at: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
+            reason: string | null;
+            /** @description The reason as a sentence. */
+            detail: string | null;
+            /** @description The number of frozen recipients; null before the start. */
+            recipients: number | null;
+            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+            excluded: number | null;
+            counts: components["schemas"]["BroadcastCounts"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        BroadcastCheck: {
+            /** @description How many contacts would receive the email. Confirm this number to start. */
+            recipients: number;
+            /** @description Contacts in the audience, each counted once. */
+            audience: number;
+            suppressed: number;
+            /** @description Contacts of the audience that unsubscribed and are not suppressed. A service announcement is sent to them, and they are counted in `recipients`; any other broadcast skips them. */
+            unsubscribed: number;
+            /** @description The same for contacts that never subscribed. */
+            not_subscribed: number;
+            /** @description The variables without a default that recipients lack, with the number of these recipients. */
+            missing_variables: {
+                variable: string;
+                contacts: number;
+            }[];
+            /** @description For how many recipients the email was rendered within the time limit. */
+            checked: number;
+            /** @description How many of them lack a variable. They would fail. */
+            incomplete: number;
+            /** @description The first of them. */
+            incomplete_contacts: {
+                id: string;
+                email: string;
+                variables: string[];
+            }[];
+            unused_context_keys: string[];
+        };
+        BroadcastCheckResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["BroadcastCheck"];
+        };
+        /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
+        BroadcastCounts: {
+            recipients: number;
+            pending: number;
+            queued: number;
+            sent: number;
+            bounced: number;
+            suppressed: number;
+            unsubscribed: number;
+            failed: number;
+            cancelled: number;
+        };
+        BroadcastEventData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description Always null. */
+            message_id: string | null;
+            /** @description The flow that is sent, `flw_…`. */
+            flow_id: string;
+            /** @description Always null. */
+            contact: Record<string, never> | null;
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            /** @description The broadcast, `brc_…`. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Its status. */
+            status: string;
+            counts: components["schemas"]["BroadcastCounts"];
+        };
+        BroadcastFinishedEvent: {
+            /** @constant */
+            event_name: "broadcastFinished";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["BroadcastEventData"];
+        };
+        BroadcastLink: {
+            url: string;
+            clicks: number;
+            /** @description How many contacts clicked the link. */
+            contacts: number;
+        };
+        BroadcastLinkList: components["schemas"]["Success"] & {
+            data: components["schemas"]["BroadcastLink"][];
+        };
+        BroadcastPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Broadcast"][];
+        };
+        BroadcastRecipient: {
+            contact_id: string;
+            /** @description Null if the contact was erased. */
+            email: string | null;
+            /** @enum {string} */
+            status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
+            reason: string | null;
+            message_id: string | null;
+            /**
+             * @description The variant of a recipient in the sample. Null for others, who get the winner.
+             * @enum {string|null}
+             */
+            variant: "A" | "B" | "C" | "D" | null;
+        };
+        BroadcastRecipientPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["BroadcastRecipient"][];
+        };
+        BroadcastResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Broadcast"];
+        };
+        /** @description Recipients that reacted, each counted once, without automated opens and clicks. */
+        BroadcastResults: {
+            opened: number;
+            clicked: number;
+            unsubscribed: number;
+            complained: number;
+            hard_bounced: number;
+            soft_bounced: number;
+        };
+        BroadcastStartedEvent: {
+            /** @constant */
+            event_name: "broadcastStarted";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["BroadcastEventData"];
+        };
+        BroadcastWithResults: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+            flow_id: string | null;
+            /** @description The version of the flow, pinned when the broadcast is started. */
+            flow_version: number | null;
+            audience: components["schemas"]["Audience"];
+            context: {
+                [key: string]: unknown;
+            };
+            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
+            service_announcement: boolean;
+            schedule: components["schemas"]["Schedule"];
+            messages_per_hour: number | null;
+            missed_after_seconds: number;
+            variants: {
+                /**
+                 * @description The variants are named in their order.
+                 * @enum {string}
+                 */
+                key: "A" | "B" | "C" | "D";
+                subject: string | null;
+                flow_version: number | null;
+                share: number;
+                /** @description Recipients in the sample. The others are not counted here. */
+                recipients: number;
+                sent: number;
+                bounced: number;
+                opened: number;
+                clicked: number;
+                unsubscribed: number;
+                complained: number;
+                winner: boolean;
+            }[];
+            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
+            test_percent: number;
+            /**
+             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
+             * @enum {string}
+             */
+            winner_by: "opens" | "clicks" | "manual";
+            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
+            decide_after_seconds: number;
+            /**
+             * Format: date-time
+             * @description When the winner will be chosen; null until the sample is sent.
+             */
+            decides_at: string | null;
+            /**
+             * @description The variants are named in their order.
+             * @enum {string|null}
+             */
+            winner: "A" | "B" | "C" | "D" | null;
+            /** Format: date-time */
+            starts_at: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
+            reason: string | null;
+            /** @description The reason as a sentence. */
+            detail: string | null;
+            /** @description The number of frozen recipients; null before the start. */
+            recipients: number | null;
+            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+            excluded: number | null;
+            counts: components["schemas"]["BroadcastCounts"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            results: components["schemas"]["BroadcastResults"];
+        };
+        BroadcastWithResultsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["BroadcastWithResults"];
+        };
+        BulkAction: {
+            id: string;
+            /** @enum {string} */
+            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+            group_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "done" | "failed" | "cancelled";
+            reason: string | null;
+            /** @description Null until the contacts have been selected. */
+            total: number | null;
+            processed: number;
+            /** @description Contacts that were not in the wanted state before. */
+            changed: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        BulkActionList: components["schemas"]["Success"] & {
+            data: components["schemas"]["BulkAction"][];
+        };
+        BulkActionResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["BulkAction"];
+        };
+        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
+        ChangeSource: {
+            /** @enum {string} */
+            type: "user" | "api_key" | "import" | "recipient" | "system";
+            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
+            id: string | null;
+        };
+        Checklist: {
+            sent: boolean;
+            opened: boolean;
+            clicked: boolean;
+            /** @description Whether a flow other than the sample flow exists. */
+            flow: boolean;
+            /** @description Whether contacts were added or imported. */
+            contacts: boolean;
+            api_key: boolean;
+            webhook: boolean;
+        };
+        ChecklistResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Checklist"];
+        };
+        ConfirmationInput: {
+            /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
+            expected_recipients?: number;
+            /** @description Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409. */
+            expected_unsubscribed?: number;
+        };
+        Consent: {
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            action: "subscribed" | "unsubscribed";
+            /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
+            source: {
+                /** @enum {string} */
+                type: "user" | "api_key" | "import" | "recipient" | "system";
+                id: string | null;
+                /** @description The email of a user, the name of an API key, the file of an import. */
+                name: string | null;
+            } | null;
+            /** @description The address of the client. Only kept if the organization stores addresses. */
+            ip: string | null;
+            /** @description Of an unsubscription: one_click, page or api. */
+            method: string | null;
+            event_id: string | null;
+            /** @description The message whose link was used. */
+            message_id: string | null;
+        };
+        ConsentList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Consent"][];
+        };
+        Contact: {
+            id: string;
+            email: string;
+            first_name: string | null;
+            last_name: string | null;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+            /** Format: date-time */
+            created_at: string;
+            groups: components["schemas"]["GroupReference"][];
+        };
+        ContactCreatedEvent: {
+            /** @constant */
+            event_name: "contactCreated";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["ContactSubscriptionData"];
+        };
+        ContactExport: {
+            /** Format: date-time */
+            exported_at: string;
+            contact: {
+                id: string;
+                email: string;
+                first_name: string | null;
+                last_name: string | null;
+                attributes: {
+                    [key: string]: unknown;
+                };
+                subscription: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+                created_by: components["schemas"]["Actor"] | null;
+            };
+            /** @description Lists that are too long for one export: of these, the newest entries are exported. */
+            truncated: string[];
+            groups: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                added_at: string;
+                added_by: components["schemas"]["Actor"] | null;
+            }[];
+            history: {
+                /** Format: date-time */
+                at: string;
+                change: string;
+                actor: components["schemas"]["Actor"] | null;
+                ip: string | null;
+                details: {
+                    [key: string]: unknown;
+                };
+            }[];
+            consents: components["schemas"]["Consent"][];
+            messages: {
+                id: string;
+                flow_id: string;
+                flow_name: string | null;
+                email: string;
+                subject: string;
+                context: {
+                    [key: string]: unknown;
+                } | null;
+                recipient: {
+                    [key: string]: unknown;
+                } | null;
+                status: string;
+                reason: string | null;
+                relay_response: string | null;
+                is_test: boolean;
+                /** Format: date-time */
+                queued_at: string;
+                /** Format: date-time */
+                sent_at: string | null;
+                /** Format: date-time */
+                send_at: string | null;
+            }[];
+            events: {
+                id: string;
+                event_name: string;
+                /** Format: date-time */
+                occurred_at: string;
+                message_id: string | null;
+                machine: boolean;
+                machine_reason: string | null;
+                /** @description The address and name at the time of the event. */
+                contact_email: string | null;
+                contact_first_name: string | null;
+                data: {
+                    [key: string]: unknown;
+                };
+            }[];
+            webhook_deliveries: {
+                id: string;
+                webhook_id: string;
+                url: string;
+                event_id: string;
+                event_name: string;
+                status: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                delivered_at: string | null;
+                /** @description The JSON text that was sent. Null before the first attempt. */
+                body: string | null;
+            }[];
+            suppressions: {
+                email: string;
+                reason: string;
+                detail: string | null;
+                message_id: string | null;
+                /** Format: date-time */
+                created_at: string;
+            }[];
+            inbox: {
+                message_id: string;
+                from: string;
+                to: string;
+                /** Format: date-time */
+                received_at: string;
+                /** @description The email as it was composed. */
+                raw: string;
+            }[];
+            rejected_import_rows: {
+                import_id: string;
+                line: number;
+                email: string | null;
+                cells: string[] | null;
+                problem: string;
+            }[];
+        };
+        ContactExportResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["ContactExport"];
+        };
+        /** @description A filter of contacts: at most 50 conditions, nested up to 4 levels deep. */
+        ContactFilter: components["schemas"]["AllCondition"] | components["schemas"]["AnyCondition"] | components["schemas"]["TextCondition"] | components["schemas"]["NumberCondition"] | components["schemas"]["DateCondition"] | components["schemas"]["BooleanCondition"] | components["schemas"]["ListCondition"] | components["schemas"]["GroupCondition"] | components["schemas"]["StatusCondition"] | components["schemas"]["EngagementCondition"];
+        ContactPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Contact"][];
+        };
+        ContactResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Contact"];
+        };
+        /** @description All contacts that match these filters; all contacts without any. */
+        ContactSelection: {
+            /** @description Text to search for in addresses and names. */
+            query?: string;
+            /** @description Only members of this group (`grp_…`). */
+            group_id?: string;
+            /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
+            import_id?: string;
+            /** @description Only contacts that match this segment (`seg_…`). */
+            segment_id?: string;
+            /**
+             * @description Only contacts with this status.
+             * @enum {string}
+             */
+            status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+            filter?: components["schemas"]["ContactFilter"];
+        };
+        ContactSubscribedEvent: {
+            /** @constant */
+            event_name: "contactSubscribed";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["ContactSubscriptionData"];
+        };
+        ContactSubscriptionData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            source: components["schemas"]["ChangeSource"] | null;
+            /**
+             * @description Whether the contact receives marketing email.
+             * @enum {string}
+             */
+            subscription: "subscribed" | "not_subscribed" | "unsubscribed";
+        };
+        ContactUnsubscribeData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            /**
+             * @description The button of the mail client, the unsubscribe page, or the API and the web app.
+             * @enum {string}
+             */
+            method: "one_click" | "page" | "api";
+        };
+        ContactUnsubscribeEvent: {
+            /** @constant */
+            event_name: "contactUnsubscribe";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["ContactUnsubscribeData"];
+        };
+        ContactUpdatedData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            source: components["schemas"]["ChangeSource"] | null;
+            /** @description The fields that were changed. */
+            fields: ("email" | "first_name" | "last_name" | "attributes")[];
+        };
+        ContactUpdatedEvent: {
+            /** @constant */
+            event_name: "contactUpdated";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["ContactUpdatedData"];
+        };
+        Creator: {
+            id: string;
+            /** @description Null if the user is no longer a member. */
+            email: string | null;
+        };
+        DailyCounts: {
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            date: string;
+            emailSent: components["schemas"]["EventCount"];
+            emailOpen: components["schemas"]["EventCount"];
+            emailClick: components["schemas"]["EventCount"];
+            emailSoftBounce: components["schemas"]["EventCount"];
+            emailHardBounce: components["schemas"]["EventCount"];
+            emailComplaint: components["schemas"]["EventCount"];
+            contactUnsubscribe: components["schemas"]["EventCount"];
+        };
+        /** @description Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`. */
         DateCondition: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3414,70 +4109,226 @@ export interface components {
             value?: string;
             days?: number;
         };
-        /**
-         * Boolean
-         * @description Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.
-         */
-        BooleanCondition: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "boolean";
-            /** @description `attributes.` and the name of an attribute */
-            field: string;
+        Delivery: {
+            id: string;
+            webhook_id: string;
+            event_id: string;
             /** @enum {string} */
-            operator: "is_true" | "is_false" | "is_set" | "is_not_set";
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
+            /** @description Whether this is a test with a sample event. */
+            is_test: boolean;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            attempt_count: number;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            reason: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            delivered_at: string | null;
         };
-        /**
-         * List
-         * @description Tests an attribute that is a list, or a text of entries separated by commas.
-         */
-        ListCondition: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "list";
-            /** @description `attributes.` and the name of an attribute */
-            field: string;
+        DeliveryDetails: {
+            id: string;
+            webhook_id: string;
+            event_id: string;
             /** @enum {string} */
-            operator: "contains" | "not_contains" | "is_empty" | "is_not_empty";
-            value?: string;
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
+            /** @description Whether this is a test with a sample event. */
+            is_test: boolean;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            attempt_count: number;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            reason: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            delivered_at: string | null;
+            /** @description The exact request body. */
+            payload: string | null;
+            attempts: components["schemas"]["Attempt"][];
         };
-        /**
-         * Group
-         * @description Tests whether the contact is in a group.
-         */
-        GroupCondition: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "group";
-            /** @enum {string} */
-            operator: "member" | "not_member";
-            group_id: string;
+        DeliveryDetailsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["DeliveryDetails"];
         };
-        /**
-         * Status
-         * @description Compares the `status` of the contact.
-         */
-        StatusCondition: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "status";
-            /** @enum {string} */
-            operator: "is" | "is_not";
-            /** @enum {string} */
-            value: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+        DeliveryPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Delivery"][];
         };
-        /**
-         * Engagement
-         * @description Tests whether there are events of the contact, among those that are still stored.
-         */
+        /** @description Deliveries of the last 24 hours, excluding tests. */
+        DeliveryStats: {
+            delivered: number;
+            failed: number;
+            pending: number;
+        };
+        DomainResults: {
+            /** @description The domain of the recipients. Null for all others together: only a limited number is counted individually on each day. */
+            domain: string | null;
+            sent: number;
+            /** @description Messages that a person opened. */
+            opens_unique: number;
+            /** @description Messages in which a person clicked a link. */
+            clicks_unique: number;
+            hard_bounces: number;
+            soft_bounces: number;
+            complaints: number;
+        };
+        EmailBounceData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            bounce: components["schemas"]["Bounce"];
+        };
+        EmailChange: {
+            old_email: string;
+            new_email: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        EmailChangeResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["EmailChange"];
+        };
+        EmailClickData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
+            machine: boolean;
+            /** @description The user agent of the request. Null if it sent none. */
+            user_agent: string | null;
+            /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
+            ip?: string | null;
+            /** @description The link that was clicked. */
+            url: string;
+        };
+        EmailClickEvent: {
+            /** @constant */
+            event_name: "emailClick";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailClickData"];
+        };
+        EmailComplaintData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            /** @description The type in the report, such as `abuse`. */
+            feedback_type: string;
+        };
+        EmailComplaintEvent: {
+            /** @constant */
+            event_name: "emailComplaint";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailComplaintData"];
+        };
+        EmailHardBounceEvent: {
+            /** @constant */
+            event_name: "emailHardBounce";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailBounceData"];
+        };
+        EmailOpenData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+            /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
+            machine: boolean;
+            /** @description The user agent of the request. Null if it sent none. */
+            user_agent: string | null;
+            /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
+            ip?: string | null;
+        };
+        EmailOpenEvent: {
+            /** @constant */
+            event_name: "emailOpen";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailOpenData"];
+        };
+        EmailSentData: {
+            /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+            event_id: string;
+            /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+            message_id: string | null;
+            /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+            flow_id: string | null;
+            contact: components["schemas"]["EventContact"];
+            /**
+             * @description Only present in test events.
+             * @constant
+             */
+            test?: true;
+        };
+        EmailSentEvent: {
+            /** @constant */
+            event_name: "emailSent";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailSentData"];
+        };
+        EmailSoftBounceEvent: {
+            /** @constant */
+            event_name: "emailSoftBounce";
+            /** @description The organization, `org_…`. */
+            organization_id: string;
+            /** @description When the event occurred, in seconds since 1970. */
+            timestamp: number;
+            data: components["schemas"]["EmailBounceData"];
+        };
+        EmptyResponse: components["schemas"]["Success"] & {
+            /** @description Always null. */
+            data: Record<string, never> | null;
+        };
+        /** @description Tests whether there are events of the contact, among those that are still stored. */
         EngagementCondition: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3496,6 +4347,1301 @@ export interface components {
             flow_id?: string;
             /** @description Also counts automated opens and clicks, by scanners and privacy proxies. Defaults to false. */
             include_machines?: boolean;
+        };
+        Error: {
+            code: number;
+            /** @enum {string} */
+            status: "error";
+            /** @description A description of the problem for people. */
+            message: string;
+            /** @description Always null. */
+            data: Record<string, never> | null;
+            error: components["schemas"]["ErrorDetail"];
+        };
+        ErrorDetail: {
+            /** @enum {string} */
+            type: "invalid_json" | "invalid_idempotency_key" | "unauthorized" | "insufficient_scope" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "flow_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "missing_variables" | "sender_not_verified" | "rate_limited" | "unavailable" | "invalid_request" | "internal";
+            fields: components["schemas"]["FieldProblem"][];
+            request_id: string;
+        };
+        Event: {
+            id: string;
+            /** @enum {string} */
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            /** Format: date-time */
+            occurred_at: string;
+            /** @description Whether the event is automated: made by a scanner or privacy proxy. */
+            machine: boolean;
+            machine_reason: string | null;
+            message_id: string | null;
+            flow_id: string | null;
+            flow_name: string | null;
+            contact: components["schemas"]["EventRecipient"] | null;
+            data: components["schemas"]["EventData"];
+        };
+        EventContact: {
+            /** @description The contact, `con_…`. */
+            id: string;
+            /** @description Null after the contact was erased. */
+            email: string | null;
+            /** @description Null if unknown, and after the contact was erased. */
+            first_name: string | null;
+        };
+        EventCount: {
+            /** @description All events. */
+            total: number;
+            /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+            unique: number;
+            /** @description Automated events of the total, made by a scanner or privacy proxy. */
+            machine: number;
+        };
+        EventCounts: {
+            emailSent: components["schemas"]["EventCount"];
+            emailOpen: components["schemas"]["EventCount"];
+            emailClick: components["schemas"]["EventCount"];
+            emailSoftBounce: components["schemas"]["EventCount"];
+            emailHardBounce: components["schemas"]["EventCount"];
+            emailComplaint: components["schemas"]["EventCount"];
+            contactUnsubscribe: components["schemas"]["EventCount"];
+        };
+        /** @description Depends on the event type; `GET /event-types` has examples. */
+        EventData: {
+            bounce?: components["schemas"]["BounceDetail"];
+        } & {
+            [key: string]: unknown;
+        };
+        EventMetric: {
+            /** @enum {string} */
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            end_date: string;
+            timezone: string;
+            /** @description All events. */
+            total: number;
+            /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+            unique: number;
+            /** @description Automated events of the total, made by a scanner or privacy proxy. */
+            machine: number;
+            series: {
+                /**
+                 * Format: date
+                 * @example 2026-01-31
+                 */
+                date: string;
+                /** @description All events. */
+                total: number;
+                /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                unique: number;
+                /** @description Automated events of the total, made by a scanner or privacy proxy. */
+                machine: number;
+            }[];
+        };
+        EventMetricResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["EventMetric"];
+        };
+        EventPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Event"][];
+        };
+        EventRecipient: {
+            id: string;
+            email: string;
+            first_name: string | null;
+        };
+        EventType: {
+            /** @enum {string} */
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
+            description: string;
+            /** @description Whether webhooks with `all_events` receive it. Other types have to be selected by name. */
+            in_all_events: boolean;
+            example: {
+                /** @enum {string} */
+                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
+                organization_id: string;
+                /** @description When the event occurred, in seconds since 1970. */
+                timestamp: number;
+                data: components["schemas"]["EventData"];
+            };
+        };
+        EventTypeList: components["schemas"]["Success"] & {
+            data: components["schemas"]["EventType"][];
+        };
+        FieldProblem: {
+            path: string;
+            problem: string;
+            line?: number;
+            column?: number;
+        };
+        Flow: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "transactional" | "marketing";
+            /** @enum {string} */
+            status: "active" | "paused" | "archived" | "draft";
+            /** @description The published version; 0 if the flow was never published. */
+            version: number;
+            subject: string;
+            html: string;
+            /** @enum {string} */
+            html_format: "html" | "mjml";
+            text: string | null;
+            from_name: string | null;
+            from_email: string | null;
+            reply_to: string | null;
+            variables: components["schemas"]["Variable"][];
+            draft: components["schemas"]["UnpublishedChanges"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        FlowDraft: {
+            flow_id: string;
+            /** @description Increases with every change of the draft. */
+            revision: number;
+            /** @description The published version that the draft is based on; 0 if there was none. */
+            base_version: number;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description The email address of the user. */
+            updated_by: string | null;
+            name: string;
+            /** @enum {string} */
+            kind: "transactional" | "marketing";
+            subject: string;
+            html: string;
+            /** @enum {string} */
+            html_format: "html" | "mjml";
+            text: string | null;
+            from_name: string | null;
+            from_email: string | null;
+            reply_to: string | null;
+        };
+        FlowDraftResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["FlowDraft"];
+        };
+        FlowResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Flow"];
+        };
+        FlowResults: {
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            end_date: string;
+            timezone: string;
+            totals: components["schemas"]["EventCounts"];
+            /** @description The preceding period of the same length. */
+            previous: components["schemas"]["EventCounts"];
+            days: components["schemas"]["DailyCounts"][];
+            links: components["schemas"]["LinkResults"][];
+            domains: components["schemas"]["DomainResults"][];
+            bounces: components["schemas"]["BounceResults"][];
+            versions: components["schemas"]["VersionResults"][];
+        };
+        FlowResultsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["FlowResults"];
+        };
+        FlowSummary: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "transactional" | "marketing";
+            /** @enum {string} */
+            status: "active" | "paused" | "archived" | "draft";
+            subject: string;
+            /** @description The published version; 0 if the flow was never published. */
+            version: number;
+            draft: components["schemas"]["UnpublishedChanges"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            stats_30d: {
+                sent: number;
+                opens_unique: number;
+                clicks_unique: number;
+                bounces: number;
+            };
+        };
+        FlowSummaryPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["FlowSummary"][];
+        };
+        FlowVersion: {
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            subject: string;
+            html: string;
+            /** @enum {string} */
+            html_format: "html" | "mjml";
+            text: string | null;
+            from_name: string | null;
+            from_email: string | null;
+            reply_to: string | null;
+            variables: components["schemas"]["Variable"][];
+        };
+        FlowVersionResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["FlowVersion"];
+        };
+        FlowVersionSummary: {
+            version: number;
+            subject: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+        };
+        FlowVersionSummaryList: components["schemas"]["Success"] & {
+            data: components["schemas"]["FlowVersionSummary"][];
+        };
+        Group: {
+            id: string;
+            name: string;
+            member_count: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /** @description Tests whether the contact is in a group. */
+        GroupCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "group";
+            /** @enum {string} */
+            operator: "member" | "not_member";
+            group_id: string;
+        };
+        GroupInput: {
+            /** @description A name for people. */
+            name: string;
+        };
+        GroupList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Group"][];
+        };
+        GroupReference: {
+            id: string;
+            name: string;
+        };
+        GroupResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Group"];
+        };
+        Health: {
+            /** @enum {number} */
+            code: 0;
+            /** @enum {string} */
+            status: "success";
+            message: string;
+            data: string;
+        };
+        Import: {
+            id: string;
+            filename: string;
+            group_id: string | null;
+            /** @enum {string} */
+            subscription: "subscribed" | "not_subscribed";
+            /** @enum {string} */
+            status: "queued" | "running" | "done" | "failed" | "cancelled";
+            bytes_total: number;
+            bytes_done: number;
+            rows_done: number;
+            created: number;
+            updated: number;
+            rejected: number;
+            /** @description Why the import failed. */
+            problem: string | null;
+            /** @description Which columns were skipped, and why. */
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it can be undone; null if it cannot be undone.
+             */
+            undo_until: string | null;
+            undo: components["schemas"]["ImportUndo"] | null;
+        };
+        ImportDetails: {
+            id: string;
+            filename: string;
+            group_id: string | null;
+            /** @enum {string} */
+            subscription: "subscribed" | "not_subscribed";
+            /** @enum {string} */
+            status: "queued" | "running" | "done" | "failed" | "cancelled";
+            bytes_total: number;
+            bytes_done: number;
+            rows_done: number;
+            created: number;
+            updated: number;
+            rejected: number;
+            /** @description Why the import failed. */
+            problem: string | null;
+            /** @description Which columns were skipped, and why. */
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it can be undone; null if it cannot be undone.
+             */
+            undo_until: string | null;
+            undo: components["schemas"]["ImportUndo"] | null;
+            /** @description The headers of the file; empty if it has none. */
+            columns: string[];
+            /** @description The first 1,000 rejected rows. */
+            errors: components["schemas"]["ImportError"][];
+        };
+        ImportDetailsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["ImportDetails"];
+        };
+        ImportError: {
+            line: number;
+            email: string | null;
+            problem: string;
+            /** @description The cells of the row; null if they are too long to keep. */
+            cells: string[] | null;
+        };
+        ImportInspection: {
+            delimiter: string;
+            /** @description Whether the first row is a header. */
+            has_header: boolean;
+            columns: {
+                position: number;
+                /** @description Null if the column has no header. */
+                name: string | null;
+            }[];
+            /** @description The first rows of data, as examples. */
+            rows: string[][];
+            /** @description The detected mapping, which an import without a mapping would use. Column positions start at 1. */
+            mapping: {
+                /** @description Null if no column could be recognized. */
+                email: number | null;
+                first_name: number | null;
+                last_name: number | null;
+                status: number | null;
+                attributes: {
+                    [key: string]: number;
+                };
+            };
+            /** @description Which columns the mapping skips, and why. */
+            note: string | null;
+            /** @description Why an import of this file would fail, if known. */
+            problem: string | null;
+        };
+        ImportInspectionResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["ImportInspection"];
+        };
+        ImportList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Import"][];
+        };
+        ImportResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Import"];
+        };
+        /** @description The undo of the import; null if it was not undone. */
+        ImportUndo: {
+            /** @enum {string} */
+            status: "queued" | "running" | "done" | "failed";
+            /** @description Created contacts that were removed. */
+            removed: number;
+            /** @description Changed contacts whose previous values were restored. */
+            restored: number;
+            /** @description Contacts that keep values from the import, because they were changed or emailed since. */
+            kept: number;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        InboxEmail: {
+            id: string;
+            message_id: string | null;
+            from: string;
+            to: string;
+            subject: string;
+            /** Format: date-time */
+            received_at: string;
+            size_bytes: number;
+            html: string | null;
+            text: string | null;
+            headers: {
+                name: string;
+                value: string;
+            }[];
+            /** @description Whether only the start of the email is returned. */
+            truncated: boolean;
+            raw: string;
+        };
+        InboxEmailResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["InboxEmail"];
+        };
+        InboxEmailSummary: {
+            id: string;
+            message_id: string | null;
+            from: string;
+            to: string;
+            subject: string;
+            /** Format: date-time */
+            received_at: string;
+            size_bytes: number;
+        };
+        InboxEmailSummaryPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["InboxEmailSummary"][];
+        };
+        Invitation: {
+            id: string;
+            email: string | null;
+            /** @enum {string} */
+            role: "owner" | "member";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the link was last sent by email.
+             */
+            sent_at: string | null;
+        };
+        InvitationList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Invitation"][];
+        };
+        InvitationResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Invitation"];
+        };
+        LinkClick: {
+            id: string;
+            /** Format: date-time */
+            occurred_at: string;
+            /** @description Whether the click is automated: made by a scanner. */
+            machine: boolean;
+            message_id: string | null;
+            contact: components["schemas"]["EventRecipient"] | null;
+        };
+        LinkClickPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["LinkClick"][];
+        };
+        LinkResults: {
+            /** @description The URL, with … in place of parts that are different for every recipient, such as ids and tokens. Null for all others together: only a limited number is counted individually on each day. */
+            link: string | null;
+            /** @description Clicks by people. */
+            clicks: number;
+            /** @description Messages in which a person clicked this link. */
+            clicks_unique: number;
+            /** @description Clicks by scanners. */
+            clicks_machine: number;
+        };
+        LinkToken: {
+            /** @description From the link in the email. */
+            token: string;
+        };
+        /** @description Tests an attribute that is a list, or a text of entries separated by commas. */
+        ListCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "list";
+            /** @description `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "contains" | "not_contains" | "is_empty" | "is_not_empty";
+            value?: string;
+        };
+        Me: {
+            user: components["schemas"]["User"];
+            organization: components["schemas"]["Organization"];
+            /** @enum {string} */
+            role: "owner" | "member";
+            /** @description Whether you can see and check the settings of the mail server. */
+            operator: boolean;
+            mail: {
+                /** @enum {string} */
+                transport: "inbox" | "smtp";
+            };
+            alerts: components["schemas"]["Alerts"];
+            pending_email: components["schemas"]["PendingEmail"] | null;
+        };
+        MeResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Me"];
+        };
+        Member: {
+            id: string;
+            email: string;
+            name: string | null;
+            /** @enum {string} */
+            role: "owner" | "member";
+            can_start_broadcasts: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_login_at: string | null;
+        };
+        MemberList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Member"][];
+        };
+        MemberResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Member"];
+        };
+        Message: {
+            id: string;
+            flow_id: string;
+            flow_name: string | null;
+            contact: components["schemas"]["MessageRecipient"];
+            subject: string;
+            /** @enum {string} */
+            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+            reason: string | null;
+            /** @description Test emails count in no metrics and have no events. */
+            is_test: boolean;
+            /** Format: date-time */
+            queued_at: string;
+            /** Format: date-time */
+            sent_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time for which the email is or was scheduled.
+             */
+            send_at: string | null;
+            waiting: components["schemas"]["MessageWaiting"] | null;
+            events: components["schemas"]["MessageEvent"][];
+        };
+        MessageDelivery: {
+            id: string;
+            webhook_id: string;
+            webhook_name: string;
+            /** @enum {string} */
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            attempt_count: number;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            reason: string | null;
+        };
+        MessageDetails: {
+            id: string;
+            flow_id: string;
+            flow_name: string | null;
+            contact: components["schemas"]["MessageRecipient"];
+            subject: string;
+            /** @enum {string} */
+            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+            reason: string | null;
+            /** @description Test emails count in no metrics and have no events. */
+            is_test: boolean;
+            /** Format: date-time */
+            queued_at: string;
+            /** Format: date-time */
+            sent_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time for which the email is or was scheduled.
+             */
+            send_at: string | null;
+            waiting: components["schemas"]["MessageWaiting"] | null;
+            events: components["schemas"]["MessageEvent"][];
+            /** @description Null for the test of a draft. */
+            flow_version: number | null;
+            from: string;
+            /** @description Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click. */
+            html: string | null;
+            text: string | null;
+            /**
+             * @description Where the email was delivered; null until then, and after the contact was erased.
+             * @enum {string|null}
+             */
+            delivered_to: "inbox" | "mail_server" | null;
+            /** @description The last reply of the mail server. */
+            relay_response: string | null;
+            /** @description The variables that the email was sent with; null after the contact was erased. */
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the email is in the built-in inbox. */
+            in_inbox: boolean;
+            /** @description Deliveries of its events to webhooks, oldest first, at most 200. */
+            webhook_deliveries: components["schemas"]["MessageDelivery"][];
+        };
+        MessageDetailsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["MessageDetails"];
+        };
+        MessageEvent: {
+            id: string;
+            /** @enum {string} */
+            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            /** Format: date-time */
+            occurred_at: string;
+            machine: boolean;
+            machine_reason: string | null;
+            data: components["schemas"]["EventData"];
+        };
+        MessagePage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Message"][];
+        };
+        MessageRecipient: {
+            /** @description Null for a test email to an address without a contact. */
+            id: string | null;
+            email: string;
+        };
+        MessageResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Message"];
+        };
+        /** @description Why a queued email has not been sent yet; null for other statuses. */
+        MessageWaiting: {
+            /** @enum {string} */
+            cause: "mail_server_unreachable" | "deferred" | "queued";
+            /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
+            detail: string | null;
+            /**
+             * Format: date-time
+             * @description Null if it is due now, or is behind thousands of others.
+             */
+            next_attempt_at: string | null;
+            /** @description Attempts that the mail server deferred. */
+            attempts: number;
+        };
+        NewApiKey: {
+            id: string;
+            name: string;
+            /** @description The first characters, to identify the key. */
+            prefix: string;
+            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+            /** @description Whether the key can call the public API only. */
+            public_only: boolean;
+            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
+            held: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            created_by: components["schemas"]["Creator"] | null;
+            api_key: string;
+        };
+        NewApiKeyResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["NewApiKey"];
+        };
+        NewInvitation: {
+            id: string;
+            email: string | null;
+            /** @enum {string} */
+            role: "owner" | "member";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the link was last sent by email.
+             */
+            sent_at: string | null;
+            token: string;
+            /** Format: uri */
+            url: string;
+        };
+        NewInvitationResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["NewInvitation"];
+        };
+        NewSession: {
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+            organization_id: string;
+            user: components["schemas"]["User"];
+        };
+        NewSessionResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["NewSession"];
+        };
+        Notice: {
+            id: string;
+            /** @enum {string} */
+            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "bounce_rate" | "complaint_rate" | "import_finished" | "broadcast_paused" | "broadcast_expired";
+            title: string;
+            detail: string;
+            webhook_id: string | null;
+            /** @description The page of the web app with details. */
+            path: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        NoticeList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Notice"][];
+        };
+        /** @description Compares an attribute that is a number, or a text such as `12.5`. */
+        NumberCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "number";
+            /** @description `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "greater_than" | "at_least" | "less_than" | "at_most" | "is_set" | "is_not_set";
+            value?: number;
+        };
+        Organization: {
+            id: string;
+            name: string;
+            timezone: string;
+            /** @description Whether IP addresses of opens and clicks are stored. */
+            keep_addresses: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        OrganizationDetails: {
+            id: string;
+            name: string;
+            timezone: string;
+            /** @description Whether IP addresses of opens and clicks are stored. */
+            keep_addresses: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** @description How many months events are kept, as the operator has set it. Null: indefinitely. */
+            event_retention_months: number | null;
+        };
+        OrganizationDetailsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["OrganizationDetails"];
+        };
+        Overview: {
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @example 2026-01-31
+             */
+            end_date: string;
+            timezone: string;
+            totals: components["schemas"]["EventCounts"];
+            /** @description The preceding period of the same length. */
+            previous: components["schemas"]["EventCounts"];
+            series: components["schemas"]["DailyCounts"][];
+            top_flows: components["schemas"]["TopFlow"][];
+        };
+        OverviewResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Overview"];
+        };
+        /** @description The envelope of a page of a list. `data` has the entries. */
+        Page: {
+            /** @description The `cursor` of the next page, or null on the last page. */
+            next_cursor: string | null;
+        } & components["schemas"]["Success"];
+        PasswordReset: {
+            email: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        PasswordResetResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["PasswordReset"];
+        };
+        /** @description The new address, until it is confirmed by the link that was sent to it. */
+        PendingEmail: {
+            email: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Preview: {
+            subject: string | null;
+            html: string | null;
+            text: string | null;
+            variables: components["schemas"]["Variable"][];
+            missing: string[];
+            problems: components["schemas"]["FieldProblem"][];
+            /** @description Problems that do not prevent sending. */
+            warnings: string[];
+        };
+        PreviewInput: {
+            /** @description Values for the variables of the template, up to 64 KiB as JSON. */
+            context?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.
+             */
+            contact_email?: string;
+            /**
+             * @description `transactional`, or `marketing`, which only subscribed contacts get.
+             * @enum {string}
+             */
+            kind?: "transactional" | "marketing";
+            /** @description The subject: a Liquid template. */
+            subject?: string;
+            /** @description The HTML part: a Liquid template, in the format `html_format`. */
+            html?: string;
+            /**
+             * @description `html`, or `mjml`, which is compiled to HTML.
+             * @enum {string}
+             */
+            html_format?: "html" | "mjml";
+            /** @description The text part: a Liquid template. Made from the HTML part if null. */
+            text?: string | null;
+        };
+        PreviewResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Preview"];
+        };
+        Problem: {
+            /** @description `urn:waxwing:error:` and the error type. */
+            type: string;
+            title: string;
+            status: number;
+            /** @description A description of the problem for people. */
+            detail: string;
+            /** @description `urn:waxwing:request:` and the request id. */
+            instance: string;
+            error: components["schemas"]["ErrorDetail"];
+        };
+        ReceivedReports: {
+            received: number;
+            recorded: number;
+        };
+        ReceivedReportsResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["ReceivedReports"];
+        };
+        Replay: {
+            replayed: number;
+        };
+        ReplayResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Replay"];
+        };
+        RetrySchedule: {
+            /** @enum {string} */
+            name: "standard" | "extended";
+            /** @description Before the second attempt, the third, and so on. */
+            delays_seconds: number[];
+            /** @description For example "3 times over 3.5 minutes". */
+            in_words: string;
+        };
+        RetryScheduleList: components["schemas"]["Success"] & {
+            data: components["schemas"]["RetrySchedule"][];
+        };
+        Schedule: {
+            /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
+            at: string | null;
+            /** @description An IANA time zone. */
+            time_zone: string;
+            /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+            per_recipient: boolean;
+            /** @description The attribute of contacts that contains their time zone. */
+            time_zone_attribute: string;
+            window: components["schemas"]["SendingWindow"] | null;
+        };
+        /** @description When the broadcast is sent. */
+        ScheduleInput: {
+            /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
+            at?: string | null;
+            /** @description An IANA time zone. */
+            time_zone?: string;
+            /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+            per_recipient?: boolean;
+            /** @description The attribute of contacts that contains their time zone. */
+            time_zone_attribute?: string;
+            window?: components["schemas"]["SendingWindowInput"] | null;
+        };
+        Segment: {
+            id: string;
+            name: string;
+            filter: components["schemas"]["ContactFilter"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        SegmentList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Segment"][];
+        };
+        SegmentResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Segment"];
+        };
+        SendingStatus: {
+            /** @description Whether you can see and check the settings of the mail server. */
+            details: boolean;
+            /** @enum {string} */
+            transport: "inbox" | "smtp";
+            /** @description Only returned to owners of the organization that operates this installation. */
+            relay: {
+                host: string;
+                port: number;
+                secure: boolean;
+                user: string | null;
+            } | null;
+            mail_from: string;
+            /** @enum {string} */
+            state: "ok" | "failing" | "unknown";
+            /** @description Only returned to owners of the organization that operates this installation. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the unreachable mail server is retried.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.
+             */
+            paused_since: string | null;
+            /** Format: date-time */
+            last_sent_at: string | null;
+            /** @description Pending emails. Counted up to 10000. */
+            queued: number;
+            /** @description Settings to change before email is sent to other people; hints if the mail server is on this machine. */
+            problems: {
+                /** @enum {string} */
+                severity: "fault" | "hint";
+                message: string;
+            }[];
+            dkim: {
+                domain: string;
+                selector: string;
+            } | null;
+            bounce_domain: string | null;
+            /** @description Providers that report bounces and complaints by HTTP. */
+            bounce_providers: string[];
+            records: {
+                /** @enum {string} */
+                type: "TXT" | "MX";
+                name: string;
+                value: string;
+                /** @enum {string} */
+                purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
+                /** @enum {string} */
+                status: "unchecked" | "found" | "missing" | "different";
+                found: string | null;
+            }[];
+            /** Format: date-time */
+            checked_at: string | null;
+        };
+        SendingStatusResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["SendingStatus"];
+        };
+        SendingWindow: {
+            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+            /** @description A time of day such as `08:00`. */
+            from: string;
+            /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+            to: string;
+        };
+        /** @description The hours in which emails are sent. Null for any time. */
+        SendingWindowInput: {
+            /** @description The weekdays on which emails are sent. */
+            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+            /** @description A time of day such as `08:00`. */
+            from: string;
+            /**
+             * Format: email
+             * @description A time of day such as `18:00`, later than `from`. `24:00` is midnight.
+             */
+            to: string;
+        };
+        Session: {
+            id: string;
+            /** @description Whether this request uses the session. */
+            current: boolean;
+            /** @description Browser and operating system, from the User-Agent header. */
+            device: string;
+            user_agent: string;
+            /** @description The client address at sign-in. */
+            ip_address: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_used_at: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        SessionList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Session"][];
+        };
+        /** @description Compares the `status` of the contact. */
+        StatusCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "status";
+            /** @enum {string} */
+            operator: "is" | "is_not";
+            /** @enum {string} */
+            value: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+        };
+        /** @description The envelope of a successful response. `data` has the result. */
+        Success: {
+            /** @description The HTTP status. */
+            code: number;
+            /** @enum {string} */
+            status: "success";
+            message: string;
+        };
+        SuppressedAddresses: {
+            added: number;
+            /** @description Addresses that were suppressed manually before, or occur twice. */
+            already_suppressed: number;
+            rejected: number;
+            results: {
+                /** @description The line of the list, starting at 1. */
+                line: number;
+                /** @description The entry as it was given, truncated. */
+                text: string;
+                /** @description Null if the entry was rejected. */
+                email: string | null;
+                /** @enum {string} */
+                status: "added" | "already_suppressed" | "rejected";
+                /** @description Why the entry was rejected. */
+                problem: string | null;
+            }[];
+        };
+        SuppressedAddressesResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["SuppressedAddresses"];
+        };
+        Suppression: {
+            email: string;
+            /** @enum {string} */
+            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
+            detail: string | null;
+            /** Format: date-time */
+            created_at: string;
+            message_id: string | null;
+        };
+        SuppressionPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["Suppression"][];
+        };
+        SuppressionResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Suppression"];
+        };
+        TestEmail: {
+            message_id: string;
+            flow_id: string;
+            /** @description Null if the address belongs to no contact. */
+            contact_id: string | null;
+            contact_email: string;
+            /** @description Always false. */
+            contact_created: boolean;
+            /** @enum {string} */
+            status: "queued" | "scheduled" | "suppressed";
+            /**
+             * @description Why the email is not sent, if `status` is `suppressed`.
+             * @enum {string|null}
+             */
+            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
+            /** Format: date-time */
+            queued_at: string;
+            /** Format: date-time */
+            send_at: string | null;
+            warnings: string[];
+        };
+        TestEmailResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["TestEmail"];
+        };
+        /** @description Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`. */
+        TextCondition: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description `email`, `email_domain`, `first_name`, `last_name`, `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "is_set" | "is_not_set";
+            value?: string;
+        };
+        TimelineEntry: {
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            kind: "message" | "event" | "change";
+            event_name: string | null;
+            event_id: string | null;
+            message_id: string | null;
+            flow_id: string | null;
+            flow_name: string | null;
+            subject: string | null;
+            status: string | null;
+            machine: boolean;
+            /** @description The clicked link, the bounce reason or the unsubscribe method. */
+            detail: string | null;
+            /** @description The line of the SMTP reply or bounce email that determined the classification. */
+            evidence: string | null;
+            /** @enum {string|null} */
+            change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
+            /** @description Whether the contact was subscribed when it was created. Null for other changes. */
+            subscribed: boolean | null;
+            /** @description The fields that an edit changed. */
+            fields: string[] | null;
+            /** @description The reasons of a suppression. */
+            reasons: string[] | null;
+            group: {
+                id: string;
+                /** @description Null if the group was deleted. */
+                name: string | null;
+            } | null;
+            /** @description Who made the change or unsubscribed the contact. Null if unknown. */
+            actor: {
+                /** @enum {string} */
+                type: "user" | "api_key" | "import" | "recipient" | "system";
+                id: string | null;
+                /** @description The email of a user, the name of an API key, the file of an import. */
+                name: string | null;
+                /** @description The address of the client. Only kept if the organization stores addresses. */
+                ip: string | null;
+            } | null;
+        };
+        TimelineEntryPage: components["schemas"]["Page"] & {
+            data: components["schemas"]["TimelineEntry"][];
+        };
+        TopFlow: {
+            flow_id: string;
+            name: string;
+            sent: number;
+            opens_unique: number;
+            clicks_unique: number;
+            bounces: number;
+            unsubscribes: number;
+        };
+        /** @description The unpublished changes; null if there are none. */
+        UnpublishedChanges: {
+            /** @description Increases with every change of the draft. */
+            revision: number;
+            /** @description The published version that the draft is based on; 0 if there was none. */
+            base_version: number;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        User: {
+            id: string;
+            email: string;
+            name: string | null;
+            /** @enum {string} */
+            role: "owner" | "member";
+            can_start_broadcasts: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Variable: {
+            name: string;
+            has_default: boolean;
+        };
+        Variant: {
+            /**
+             * @description The variants are named in their order.
+             * @enum {string}
+             */
+            key: "A" | "B" | "C" | "D";
+            subject: string | null;
+            flow_version: number | null;
+            share: number;
+        };
+        VariantInput: {
+            /** @description Replaces the subject of the flow. */
+            subject?: string | null;
+            /** @description A published version of the flow, instead of a subject. */
+            flow_version?: number | null;
+            /** @description The percentage of the sample. */
+            share: number;
+        };
+        VersionResults: {
+            /** @description Null for all others together: only a limited number is counted individually on each day. */
+            version: number | null;
+            sent: number;
+            /** @description Messages that a person opened. */
+            opens_unique: number;
+            /** @description Messages in which a person clicked a link. */
+            clicks_unique: number;
+            hard_bounces: number;
+            soft_bounces: number;
+            complaints: number;
+            unsubscribes: number;
+        };
+        Webhook: {
+            id: string;
+            name: string;
+            url: string;
+            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
+            all_events: boolean;
+            /** @enum {string} */
+            status: "active" | "paused";
+            paused_reason: string | null;
+            /** @enum {string} */
+            acknowledge: "200" | "2xx";
+            retry_4xx: (408 | 425 | 429)[];
+            /** @enum {string} */
+            retry_schedule: "standard" | "extended";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last acknowledged delivery. Tests do not count.
+             */
+            last_delivery_at: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+            /** Format: date-time */
+            secret_rotation_ends_at: string | null;
+            created_by: components["schemas"]["Creator"] | null;
+            stats_24h: components["schemas"]["DeliveryStats"];
+        };
+        WebhookList: components["schemas"]["Success"] & {
+            data: components["schemas"]["Webhook"][];
+        };
+        WebhookResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["Webhook"];
+        };
+        WebhookWithSecret: {
+            id: string;
+            name: string;
+            url: string;
+            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
+            all_events: boolean;
+            /** @enum {string} */
+            status: "active" | "paused";
+            paused_reason: string | null;
+            /** @enum {string} */
+            acknowledge: "200" | "2xx";
+            retry_4xx: (408 | 425 | 429)[];
+            /** @enum {string} */
+            retry_schedule: "standard" | "extended";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last acknowledged delivery. Tests do not count.
+             */
+            last_delivery_at: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+            /** Format: date-time */
+            secret_rotation_ends_at: string | null;
+            created_by: components["schemas"]["Creator"] | null;
+            stats_24h: components["schemas"]["DeliveryStats"];
+            /** @description Only returned here. */
+            signing_secret: string;
+        };
+        WebhookWithSecretResponse: components["schemas"]["Success"] & {
+            data: components["schemas"]["WebhookWithSecret"];
         };
     };
     responses: {
@@ -3809,14 +5955,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 0;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -3838,12 +5977,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: string;
                     };
                 };
@@ -3924,29 +6058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            group_id: string;
-                            received: number;
-                            /** @description Contacts that were created. */
-                            created: number;
-                            /** @description Contacts that already existed. */
-                            updated: number;
-                            /** @description Contacts that were not in the group yet. */
-                            added: number;
-                            already_members: number;
-                            rejected: {
-                                index: number;
-                                email: string | null;
-                                problem: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["AddedMembersResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -3995,12 +6107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             message_id: string;
                             /** @enum {string} */
@@ -4065,35 +6172,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            message_id: string;
-                            flow_id: string;
-                            contact_id: string;
-                            contact_email: string;
-                            contact_created: boolean;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "suppressed";
-                            /**
-                             * @description Why the email is not sent, if `status` is `suppressed`.
-                             * @enum {string|null}
-                             */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Null if the email is sent at once.
-                             */
-                            send_at: string | null;
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["AcceptedEmailResponse"];
                 };
             };
             /** @description `invalid_idempotency_key`: The key does not consist of 1 to 255 visible ASCII characters. `invalid_json`: the body is not valid JSON, or not UTF-8. */
@@ -4178,47 +6257,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            start_date: string;
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            end_date: string;
-                            timezone: string;
-                            /** @description All events. */
-                            total: number;
-                            /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                            unique: number;
-                            /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                            machine: number;
-                            series: {
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                date: string;
-                                /** @description All events. */
-                                total: number;
-                                /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                unique: number;
-                                /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                machine: number;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["EventMetricResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -4261,12 +6300,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             registration_open: boolean;
                             has_users: boolean;
@@ -4311,29 +6345,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4390,29 +6402,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4451,12 +6441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             organization_name: string;
                             email: string | null;
@@ -4519,29 +6504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4605,15 +6568,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4642,10 +6597,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description From the link in the email. */
-                    token: string;
-                };
+                "application/json": components["schemas"]["LinkToken"];
             };
         };
         responses: {
@@ -4655,18 +6607,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            email: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PasswordResetResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4711,29 +6652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4771,10 +6690,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description From the link in the email. */
-                    token: string;
-                };
+                "application/json": components["schemas"]["LinkToken"];
             };
         };
         responses: {
@@ -4784,19 +6700,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            old_email: string;
-                            new_email: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["EmailChangeResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -4826,10 +6730,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description From the link in the email. */
-                    token: string;
-                };
+                "application/json": components["schemas"]["LinkToken"];
             };
         };
         responses: {
@@ -4839,12 +6740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             email: string;
                         };
@@ -4893,59 +6789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                            organization: {
-                                id: string;
-                                name: string;
-                                timezone: string;
-                                /** @description Whether IP addresses of opens and clicks are stored. */
-                                keep_addresses: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            /** @description Whether you can see and check the settings of the mail server. */
-                            operator: boolean;
-                            mail: {
-                                /** @enum {string} */
-                                transport: "inbox" | "smtp";
-                            };
-                            /** @description The alerts that you receive by email. */
-                            alerts: {
-                                /** @description The mail server is unreachable. */
-                                sending: boolean;
-                                /** @description High bounce or complaint rate. */
-                                deliverability: boolean;
-                                /** @description A webhook fails or was paused. */
-                                webhooks: boolean;
-                                /** @description An import has finished or failed. */
-                                imports: boolean;
-                            };
-                            /** @description The new address, until it is confirmed by the link that was sent to it. */
-                            pending_email: {
-                                email: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                            } | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["MeResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -4989,59 +6833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                            organization: {
-                                id: string;
-                                name: string;
-                                timezone: string;
-                                /** @description Whether IP addresses of opens and clicks are stored. */
-                                keep_addresses: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            /** @description Whether you can see and check the settings of the mail server. */
-                            operator: boolean;
-                            mail: {
-                                /** @enum {string} */
-                                transport: "inbox" | "smtp";
-                            };
-                            /** @description The alerts that you receive by email. */
-                            alerts: {
-                                /** @description The mail server is unreachable. */
-                                sending: boolean;
-                                /** @description High bounce or complaint rate. */
-                                deliverability: boolean;
-                                /** @description A webhook fails or was paused. */
-                                webhooks: boolean;
-                                /** @description An import has finished or failed. */
-                                imports: boolean;
-                            };
-                            /** @description The new address, until it is confirmed by the link that was sent to it. */
-                            pending_email: {
-                                email: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                            } | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["MeResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5082,18 +6874,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description The new address, until it is confirmed by the link that was sent to it. */
-                        data: {
-                            email: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        } | null;
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["PendingEmail"] | null;
                     };
                 };
             };
@@ -5139,15 +6921,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5181,29 +6955,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                name: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                can_start_broadcasts: boolean;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5240,29 +6992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @description Whether this request uses the session. */
-                            current: boolean;
-                            /** @description Browser and operating system, from the User-Agent header. */
-                            device: string;
-                            user_agent: string;
-                            /** @description The client address at sign-in. */
-                            ip_address: string;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            last_used_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["SessionList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5291,15 +7021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5333,15 +7055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5366,15 +7080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5399,54 +7105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
-                            description: string;
-                            /** @description Whether webhooks with `all_events` receive it. Other types have to be selected by name. */
-                            in_all_events: boolean;
-                            example: {
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
-                                organization_id: string;
-                                /** @description When the event occurred, in seconds since 1970. */
-                                timestamp: number;
-                                /** @description Depends on the event type; `GET /event-types` has examples. */
-                                data: {
-                                    /** @description Only for emailHardBounce and emailSoftBounce. */
-                                    bounce?: {
-                                        /** @enum {string} */
-                                        type?: "hard" | "soft";
-                                        /** @description RFC 3463 status such as 5.1.1. */
-                                        status?: string | null;
-                                        /** @description SMTP reply code such as 550. */
-                                        reply_code?: number | null;
-                                        /** @description For example user_unknown, mailbox_full or blocked. */
-                                        reason?: string | null;
-                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                        diagnostic?: string | null;
-                                        /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                         * @enum {string}
-                                         */
-                                        confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                        evidence?: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    };
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            };
-                        }[];
-                    };
+                    "application/json": components["schemas"]["EventTypeList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5474,24 +7133,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            timezone: string;
-                            /** @description Whether IP addresses of opens and clicks are stored. */
-                            keep_addresses: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** @description How many months events are kept, as the operator has set it. Null: indefinitely. */
-                            event_retention_months: number | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["OrganizationDetailsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5526,15 +7168,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5605,24 +7239,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            timezone: string;
-                            /** @description Whether IP addresses of opens and clicks are stored. */
-                            keep_addresses: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** @description How many months events are kept, as the operator has set it. Null: indefinitely. */
-                            event_retention_months: number | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["OrganizationDetailsResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5660,25 +7277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            name: string | null;
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            can_start_broadcasts: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            last_login_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["MemberList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5712,15 +7311,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5771,25 +7362,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            name: string | null;
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            can_start_broadcasts: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            last_login_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["MemberResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5828,28 +7401,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string | null;
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            /**
-                             * Format: date-time
-                             * @description When the link was last sent by email.
-                             */
-                            sent_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["InvitationList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -5895,31 +7447,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string | null;
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            /**
-                             * Format: date-time
-                             * @description When the link was last sent by email.
-                             */
-                            sent_at: string | null;
-                            token: string;
-                            /** Format: uri */
-                            url: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["NewInvitationResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -5968,28 +7496,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string | null;
-                            /** @enum {string} */
-                            role: "owner" | "member";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            /**
-                             * Format: date-time
-                             * @description When the link was last sent by email.
-                             */
-                            sent_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["InvitationResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6043,15 +7550,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6077,33 +7576,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @description The first characters, to identify the key. */
-                            prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
-                            /** @description Whether the key can call the public API only. */
-                            public_only: boolean;
-                            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
-                            held: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            last_used_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6138,34 +7611,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @description The first characters, to identify the key. */
-                            prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "broadcasts:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
-                            /** @description Whether the key can call the public API only. */
-                            public_only: boolean;
-                            /** @description Whether the key came with an imported organization and does not work until the operator of the installation confirms the import. */
-                            held: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            last_used_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            api_key: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["NewApiKeyResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -6214,15 +7660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6267,31 +7705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            first_name: string | null;
-                            last_name: string | null;
-                            attributes: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {string} */
-                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                            /** Format: date-time */
-                            created_at: string;
-                            groups: {
-                                id: string;
-                                name: string;
-                            }[];
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["ContactPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6353,30 +7767,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            first_name: string | null;
-                            last_name: string | null;
-                            attributes: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {string} */
-                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                            /** Format: date-time */
-                            created_at: string;
-                            groups: {
-                                id: string;
-                                name: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["ContactResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -6438,12 +7829,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             count: number;
                             approximate: boolean;
@@ -6490,12 +7876,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             count: number;
                             exact: boolean;
@@ -6581,30 +7962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            first_name: string | null;
-                            last_name: string | null;
-                            attributes: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {string} */
-                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                            /** Format: date-time */
-                            created_at: string;
-                            groups: {
-                                id: string;
-                                name: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["ContactResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6634,15 +7992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6699,30 +8049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            email: string;
-                            first_name: string | null;
-                            last_name: string | null;
-                            attributes: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {string} */
-                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                            /** Format: date-time */
-                            created_at: string;
-                            groups: {
-                                id: string;
-                                name: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["ContactResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -6770,31 +8097,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
-                            group_id: string | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Null until the contacts have been selected. */
-                            total: number | null;
-                            processed: number;
-                            /** @description Contacts that were not in the wanted state before. */
-                            changed: number;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["BulkActionList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6824,23 +8127,7 @@ export interface operations {
                     group_id?: string;
                     /** @description The ids of the contacts (`con_…`). */
                     contact_ids?: string[];
-                    /** @description All contacts that match these filters; all contacts without any. */
-                    matching?: {
-                        /** @description Text to search for in addresses and names. */
-                        query?: string;
-                        /** @description Only members of this group (`grp_…`). */
-                        group_id?: string;
-                        /** @description Contacts that the import created or added to its group, and for 7 days those it changed otherwise. None after it was undone, except those that were kept. */
-                        import_id?: string;
-                        /** @description Only contacts that match this segment (`seg_…`). */
-                        segment_id?: string;
-                        /**
-                         * @description Only contacts with this status.
-                         * @enum {string}
-                         */
-                        status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                        filter?: components["schemas"]["ContactFilter"];
-                    };
+                    matching?: components["schemas"]["ContactSelection"];
                 };
             };
         };
@@ -6851,31 +8138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
-                            group_id: string | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Null until the contacts have been selected. */
-                            total: number | null;
-                            processed: number;
-                            /** @description Contacts that were not in the wanted state before. */
-                            changed: number;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["BulkActionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -6933,31 +8196,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
-                            group_id: string | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Null until the contacts have been selected. */
-                            total: number | null;
-                            processed: number;
-                            /** @description Contacts that were not in the wanted state before. */
-                            changed: number;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["BulkActionResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -6987,31 +8226,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
-                            group_id: string | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Null until the contacts have been selected. */
-                            total: number | null;
-                            processed: number;
-                            /** @description Contacts that were not in the wanted state before. */
-                            changed: number;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["BulkActionResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7054,55 +8269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** Format: date-time */
-                            at: string;
-                            /** @enum {string} */
-                            kind: "message" | "event" | "change";
-                            event_name: string | null;
-                            event_id: string | null;
-                            message_id: string | null;
-                            flow_id: string | null;
-                            flow_name: string | null;
-                            subject: string | null;
-                            status: string | null;
-                            machine: boolean;
-                            /** @description The clicked link, the bounce reason or the unsubscribe method. */
-                            detail: string | null;
-                            /** @description The line of the SMTP reply or bounce email that determined the classification. */
-                            evidence: string | null;
-                            /** @enum {string|null} */
-                            change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
-                            /** @description Whether the contact was subscribed when it was created. Null for other changes. */
-                            subscribed: boolean | null;
-                            /** @description The fields that an edit changed. */
-                            fields: string[] | null;
-                            /** @description The reasons of a suppression. */
-                            reasons: string[] | null;
-                            group: {
-                                id: string;
-                                /** @description Null if the group was deleted. */
-                                name: string | null;
-                            } | null;
-                            /** @description Who made the change or unsubscribed the contact. Null if unknown. */
-                            actor: {
-                                /** @enum {string} */
-                                type: "user" | "api_key" | "import" | "recipient" | "system";
-                                id: string | null;
-                                /** @description The email of a user, the name of an API key, the file of an import. */
-                                name: string | null;
-                                /** @description The address of the client. Only kept if the organization stores addresses. */
-                                ip: string | null;
-                            } | null;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["TimelineEntryPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7132,34 +8299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** Format: date-time */
-                            at: string;
-                            /** @enum {string} */
-                            action: "subscribed" | "unsubscribed";
-                            /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
-                            source: {
-                                /** @enum {string} */
-                                type: "user" | "api_key" | "import" | "recipient" | "system";
-                                id: string | null;
-                                /** @description The email of a user, the name of an API key, the file of an import. */
-                                name: string | null;
-                            } | null;
-                            /** @description The address of the client. Only kept if the organization stores addresses. */
-                            ip: string | null;
-                            /** @description Of an unsubscription: one_click, page or api. */
-                            method: string | null;
-                            event_id: string | null;
-                            /** @description The message whose link was used. */
-                            message_id: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ConsentList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7186,20 +8326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            member_count: number;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GroupList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7219,10 +8346,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description A name for people. */
-                    name: string;
-                };
+                "application/json": components["schemas"]["GroupInput"];
             };
         };
         responses: {
@@ -7232,20 +8356,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            member_count: number;
-                            /** Format: date-time */
-                            created_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GroupResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -7286,20 +8397,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            member_count: number;
-                            /** Format: date-time */
-                            created_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GroupResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7329,15 +8427,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7369,10 +8459,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description A name for people. */
-                    name: string;
-                };
+                "application/json": components["schemas"]["GroupInput"];
             };
         };
         responses: {
@@ -7382,20 +8469,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            member_count: number;
-                            /** Format: date-time */
-                            created_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GroupResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -7444,12 +8518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             added: number;
                         };
@@ -7496,15 +8565,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7538,22 +8599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            filter: components["schemas"]["ContactFilter"];
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["SegmentList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7587,22 +8633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            filter: components["schemas"]["ContactFilter"];
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["SegmentResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -7653,22 +8684,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            filter: components["schemas"]["ContactFilter"];
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["SegmentResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7698,15 +8714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7748,22 +8756,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            filter: components["schemas"]["ContactFilter"];
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["SegmentResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -7811,56 +8804,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ImportList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7889,66 +8833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                            /** @description The headers of the file; empty if it has none. */
-                            columns: string[];
-                            /** @description The first 1,000 rejected rows. */
-                            errors: {
-                                line: number;
-                                email: string | null;
-                                problem: string;
-                                /** @description The cells of the row; null if they are too long to keep. */
-                                cells: string[] | null;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportDetailsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7978,56 +8863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8065,56 +8901,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8156,40 +8943,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            delimiter: string;
-                            /** @description Whether the first row is a header. */
-                            has_header: boolean;
-                            columns: {
-                                position: number;
-                                /** @description Null if the column has no header. */
-                                name: string | null;
-                            }[];
-                            /** @description The first rows of data, as examples. */
-                            rows: string[][];
-                            /** @description The detected mapping, which an import without a mapping would use. Column positions start at 1. */
-                            mapping: {
-                                /** @description Null if no column could be recognized. */
-                                email: number | null;
-                                first_name: number | null;
-                                last_name: number | null;
-                                status: number | null;
-                                attributes: {
-                                    [key: string]: number;
-                                };
-                            };
-                            /** @description Which columns the mapping skips, and why. */
-                            note: string | null;
-                            /** @description Why an import of this file would fail, if known. */
-                            problem: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportInspectionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -8239,56 +8993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -8369,23 +9074,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            email: string;
-                            /** @enum {string} */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
-                            detail: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            message_id: string | null;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["SuppressionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8423,22 +9112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            email: string;
-                            /** @enum {string} */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
-                            detail: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            message_id: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["SuppressionResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -8470,15 +9144,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8521,31 +9187,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            added: number;
-                            /** @description Addresses that were suppressed manually before, or occur twice. */
-                            already_suppressed: number;
-                            rejected: number;
-                            results: {
-                                /** @description The line of the list, starting at 1. */
-                                line: number;
-                                /** @description The entry as it was given, truncated. */
-                                text: string;
-                                /** @description Null if the entry was rejected. */
-                                email: string | null;
-                                /** @enum {string} */
-                                status: "added" | "already_suppressed" | "rejected";
-                                /** @description Why the entry was rejected. */
-                                problem: string | null;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["SuppressedAddressesResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -8591,44 +9233,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            subject: string;
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            stats_30d: {
-                                sent: number;
-                                opens_unique: number;
-                                clicks_unique: number;
-                                bounces: number;
-                            };
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["FlowSummaryPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8696,48 +9301,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -8779,48 +9343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8850,15 +9373,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8934,48 +9449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9034,35 +9508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            flow_id: string;
-                            /** @description Increases with every change of the draft. */
-                            revision: number;
-                            /** @description The published version that the draft is based on; 0 if there was none. */
-                            base_version: number;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** @description The email address of the user. */
-                            updated_by: string | null;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowDraftResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9136,35 +9582,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            flow_id: string;
-                            /** @description Increases with every change of the draft. */
-                            revision: number;
-                            /** @description The published version that the draft is based on; 0 if there was none. */
-                            base_version: number;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** @description The email address of the user. */
-                            updated_by: string | null;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowDraftResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9228,15 +9646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9297,48 +9707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9404,48 +9773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            kind: "transactional" | "marketing";
-                            /** @enum {string} */
-                            status: "active" | "paused" | "archived" | "draft";
-                            /** @description The published version; 0 if the flow was never published. */
-                            version: number;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            /** @description The unpublished changes; null if there are none. */
-                            draft: {
-                                /** @description Increases with every change of the draft. */
-                                revision: number;
-                                /** @description The published version that the draft is based on; 0 if there was none. */
-                                base_version: number;
-                                /** Format: date-time */
-                                updated_at: string;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9478,20 +9806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            version: number;
-                            subject: string;
-                            /** Format: date-time */
-                            created_at: string;
-                            created_by: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["FlowVersionSummaryList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9523,30 +9838,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            version: number;
-                            /** Format: date-time */
-                            created_at: string;
-                            subject: string;
-                            html: string;
-                            /** @enum {string} */
-                            html_format: "html" | "mjml";
-                            text: string | null;
-                            from_name: string | null;
-                            from_email: string | null;
-                            reply_to: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowVersionResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9575,33 +9867,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
-                    context?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * Format: email
-                     * @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.
-                     */
-                    contact_email?: string;
-                    /**
-                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
-                     * @enum {string}
-                     */
-                    kind?: "transactional" | "marketing";
-                    /** @description The subject: a Liquid template. */
-                    subject?: string;
-                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
-                    html?: string;
-                    /**
-                     * @description `html`, or `mjml`, which is compiled to HTML.
-                     * @enum {string}
-                     */
-                    html_format?: "html" | "mjml";
-                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
-                    text?: string | null;
-                };
+                "application/json": components["schemas"]["PreviewInput"];
             };
         };
         responses: {
@@ -9611,31 +9877,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            subject: string | null;
-                            html: string | null;
-                            text: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            missing: string[];
-                            problems: {
-                                path: string;
-                                problem: string;
-                                line?: number;
-                                column?: number;
-                            }[];
-                            /** @description Problems that do not prevent sending. */
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["PreviewResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9661,33 +9903,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Values for the variables of the template, up to 64 KiB as JSON. */
-                    context?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * Format: email
-                     * @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.
-                     */
-                    contact_email?: string;
-                    /**
-                     * @description `transactional`, or `marketing`, which only subscribed contacts get.
-                     * @enum {string}
-                     */
-                    kind?: "transactional" | "marketing";
-                    /** @description The subject: a Liquid template. */
-                    subject?: string;
-                    /** @description The HTML part: a Liquid template, in the format `html_format`. */
-                    html?: string;
-                    /**
-                     * @description `html`, or `mjml`, which is compiled to HTML.
-                     * @enum {string}
-                     */
-                    html_format?: "html" | "mjml";
-                    /** @description The text part: a Liquid template. Made from the HTML part if null. */
-                    text?: string | null;
-                };
+                "application/json": components["schemas"]["PreviewInput"];
             };
         };
         responses: {
@@ -9697,31 +9913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            subject: string | null;
-                            html: string | null;
-                            text: string | null;
-                            variables: {
-                                name: string;
-                                has_default: boolean;
-                            }[];
-                            missing: string[];
-                            problems: {
-                                path: string;
-                                problem: string;
-                                line?: number;
-                                column?: number;
-                            }[];
-                            /** @description Problems that do not prevent sending. */
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["PreviewResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9773,35 +9965,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            message_id: string;
-                            flow_id: string;
-                            contact_id: string;
-                            contact_email: string;
-                            contact_created: boolean;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "suppressed";
-                            /**
-                             * @description Why the email is not sent, if `status` is `suppressed`.
-                             * @enum {string|null}
-                             */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Null if the email is sent at once.
-                             */
-                            send_at: string | null;
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["AcceptedEmailResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9877,12 +10041,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             message_id: string;
                             flow_id: string;
@@ -9904,27 +10063,7 @@ export interface operations {
                             send_at: string | null;
                             warnings: string[];
                             /** @description One for each address. The other fields are those of the first. */
-                            emails: {
-                                message_id: string;
-                                flow_id: string;
-                                /** @description Null if the address belongs to no contact. */
-                                contact_id: string | null;
-                                contact_email: string;
-                                /** @description Always false. */
-                                contact_created: boolean;
-                                /** @enum {string} */
-                                status: "queued" | "scheduled" | "suppressed";
-                                /**
-                                 * @description Why the email is not sent, if `status` is `suppressed`.
-                                 * @enum {string|null}
-                                 */
-                                reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
-                                /** Format: date-time */
-                                queued_at: string;
-                                /** Format: date-time */
-                                send_at: string | null;
-                                warnings: string[];
-                            }[];
+                            emails: components["schemas"]["TestEmail"][];
                         };
                     };
                 };
@@ -9996,89 +10135,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            flow_id: string;
-                            flow_name: string | null;
-                            contact: {
-                                /** @description Null for a test email to an address without a contact. */
-                                id: string | null;
-                                email: string;
-                            };
-                            subject: string;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Test emails count in no metrics and have no events. */
-                            is_test: boolean;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /** Format: date-time */
-                            sent_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The time for which the email is or was scheduled.
-                             */
-                            send_at: string | null;
-                            /** @description Why a queued email has not been sent yet; null for other statuses. */
-                            waiting: {
-                                /** @enum {string} */
-                                cause: "mail_server_unreachable" | "deferred" | "queued";
-                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
-                                detail: string | null;
-                                /**
-                                 * Format: date-time
-                                 * @description Null if it is due now, or is behind thousands of others.
-                                 */
-                                next_attempt_at: string | null;
-                                /** @description Attempts that the mail server deferred. */
-                                attempts: number;
-                            } | null;
-                            events: {
-                                id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** Format: date-time */
-                                occurred_at: string;
-                                machine: boolean;
-                                machine_reason: string | null;
-                                /** @description Depends on the event type; `GET /event-types` has examples. */
-                                data: {
-                                    /** @description Only for emailHardBounce and emailSoftBounce. */
-                                    bounce?: {
-                                        /** @enum {string} */
-                                        type?: "hard" | "soft";
-                                        /** @description RFC 3463 status such as 5.1.1. */
-                                        status?: string | null;
-                                        /** @description SMTP reply code such as 550. */
-                                        reply_code?: number | null;
-                                        /** @description For example user_unknown, mailbox_full or blocked. */
-                                        reason?: string | null;
-                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                        diagnostic?: string | null;
-                                        /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                         * @enum {string}
-                                         */
-                                        confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                        evidence?: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    };
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["MessagePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10107,121 +10164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            flow_id: string;
-                            flow_name: string | null;
-                            contact: {
-                                /** @description Null for a test email to an address without a contact. */
-                                id: string | null;
-                                email: string;
-                            };
-                            subject: string;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Test emails count in no metrics and have no events. */
-                            is_test: boolean;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /** Format: date-time */
-                            sent_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The time for which the email is or was scheduled.
-                             */
-                            send_at: string | null;
-                            /** @description Why a queued email has not been sent yet; null for other statuses. */
-                            waiting: {
-                                /** @enum {string} */
-                                cause: "mail_server_unreachable" | "deferred" | "queued";
-                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
-                                detail: string | null;
-                                /**
-                                 * Format: date-time
-                                 * @description Null if it is due now, or is behind thousands of others.
-                                 */
-                                next_attempt_at: string | null;
-                                /** @description Attempts that the mail server deferred. */
-                                attempts: number;
-                            } | null;
-                            events: {
-                                id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** Format: date-time */
-                                occurred_at: string;
-                                machine: boolean;
-                                machine_reason: string | null;
-                                /** @description Depends on the event type; `GET /event-types` has examples. */
-                                data: {
-                                    /** @description Only for emailHardBounce and emailSoftBounce. */
-                                    bounce?: {
-                                        /** @enum {string} */
-                                        type?: "hard" | "soft";
-                                        /** @description RFC 3463 status such as 5.1.1. */
-                                        status?: string | null;
-                                        /** @description SMTP reply code such as 550. */
-                                        reply_code?: number | null;
-                                        /** @description For example user_unknown, mailbox_full or blocked. */
-                                        reason?: string | null;
-                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                        diagnostic?: string | null;
-                                        /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                         * @enum {string}
-                                         */
-                                        confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                        evidence?: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    };
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                            /** @description Null for the test of a draft. */
-                            flow_version: number | null;
-                            from: string;
-                            /** @description Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click. */
-                            html: string | null;
-                            text: string | null;
-                            /**
-                             * @description Where the email was delivered; null until then, and after the contact was erased.
-                             * @enum {string|null}
-                             */
-                            delivered_to: "inbox" | "mail_server" | null;
-                            /** @description The last reply of the mail server. */
-                            relay_response: string | null;
-                            /** @description The variables that the email was sent with; null after the contact was erased. */
-                            context: {
-                                [key: string]: unknown;
-                            } | null;
-                            /** @description Whether the email is in the built-in inbox. */
-                            in_inbox: boolean;
-                            /** @description Deliveries of its events to webhooks, oldest first, at most 200. */
-                            webhook_deliveries: {
-                                id: string;
-                                webhook_id: string;
-                                webhook_name: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** @enum {string} */
-                                status: "pending" | "delivered" | "failed";
-                                attempt_count: number;
-                                /** Format: date-time */
-                                next_attempt_at: string | null;
-                                reason: string | null;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["MessageDetailsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10251,88 +10194,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            flow_id: string;
-                            flow_name: string | null;
-                            contact: {
-                                /** @description Null for a test email to an address without a contact. */
-                                id: string | null;
-                                email: string;
-                            };
-                            subject: string;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
-                            reason: string | null;
-                            /** @description Test emails count in no metrics and have no events. */
-                            is_test: boolean;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /** Format: date-time */
-                            sent_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The time for which the email is or was scheduled.
-                             */
-                            send_at: string | null;
-                            /** @description Why a queued email has not been sent yet; null for other statuses. */
-                            waiting: {
-                                /** @enum {string} */
-                                cause: "mail_server_unreachable" | "deferred" | "queued";
-                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
-                                detail: string | null;
-                                /**
-                                 * Format: date-time
-                                 * @description Null if it is due now, or is behind thousands of others.
-                                 */
-                                next_attempt_at: string | null;
-                                /** @description Attempts that the mail server deferred. */
-                                attempts: number;
-                            } | null;
-                            events: {
-                                id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** Format: date-time */
-                                occurred_at: string;
-                                machine: boolean;
-                                machine_reason: string | null;
-                                /** @description Depends on the event type; `GET /event-types` has examples. */
-                                data: {
-                                    /** @description Only for emailHardBounce and emailSoftBounce. */
-                                    bounce?: {
-                                        /** @enum {string} */
-                                        type?: "hard" | "soft";
-                                        /** @description RFC 3463 status such as 5.1.1. */
-                                        status?: string | null;
-                                        /** @description SMTP reply code such as 550. */
-                                        reply_code?: number | null;
-                                        /** @description For example user_unknown, mailbox_full or blocked. */
-                                        reason?: string | null;
-                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                        diagnostic?: string | null;
-                                        /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                         * @enum {string}
-                                         */
-                                        confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                        evidence?: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    };
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["MessageResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10370,35 +10232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            message_id: string;
-                            flow_id: string;
-                            contact_id: string;
-                            contact_email: string;
-                            contact_created: boolean;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "suppressed";
-                            /**
-                             * @description Why the email is not sent, if `status` is `suppressed`.
-                             * @enum {string|null}
-                             */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Null if the email is sent at once.
-                             */
-                            send_at: string | null;
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["AcceptedEmailResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10451,112 +10285,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["BroadcastPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10580,14 +10309,7 @@ export interface operations {
                     /** @description A name for people. */
                     name: string;
                     /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
-                    variants?: {
-                        /** @description Replaces the subject of the flow. */
-                        subject?: string | null;
-                        /** @description A published version of the flow, instead of a subject. */
-                        flow_version?: number | null;
-                        /** @description The percentage of the sample. */
-                        share: number;
-                    }[];
+                    variants?: components["schemas"]["VariantInput"][];
                     /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                     test_percent?: number;
                     /**
@@ -10599,46 +10321,14 @@ export interface operations {
                     decide_after_seconds?: number;
                     /** @description The id of the flow (`flw_…`). */
                     flow_id?: string | null;
-                    /** @description The contacts that get the email: members of the groups and segments, without those that are excluded. */
-                    audience?: {
-                        /** @description Groups whose members are in the audience. */
-                        group_ids?: string[];
-                        /** @description Segments whose contacts are in the audience. */
-                        segment_ids?: string[];
-                        /** @description Groups whose members do not get the email. */
-                        exclude_group_ids?: string[];
-                        /** @description Segments whose contacts do not get the email. */
-                        exclude_segment_ids?: string[];
-                    };
+                    audience?: components["schemas"]["AudienceInput"];
                     /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
                     /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
                     service_announcement?: boolean;
-                    /** @description When the broadcast is sent. */
-                    schedule?: {
-                        /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                        at?: string | null;
-                        /** @description An IANA time zone. */
-                        time_zone?: string;
-                        /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                        per_recipient?: boolean;
-                        /** @description The attribute of contacts that contains their time zone. */
-                        time_zone_attribute?: string;
-                        /** @description The hours in which emails are sent. Null for any time. */
-                        window?: {
-                            /** @description The weekdays on which emails are sent. */
-                            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                            /** @description A time of day such as `08:00`. */
-                            from: string;
-                            /**
-                             * Format: email
-                             * @description A time of day such as `18:00`, later than `from`. `24:00` is midnight.
-                             */
-                            to: string;
-                        } | null;
-                    };
+                    schedule?: components["schemas"]["ScheduleInput"];
                     /** @description The highest rate at which emails are sent. Null for no limit. */
                     messages_per_hour?: number | null;
                     /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
@@ -10653,111 +10343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -10806,129 +10392,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                                /** @description Recipients in the sample. The others are not counted here. */
-                                recipients: number;
-                                sent: number;
-                                bounced: number;
-                                opened: number;
-                                clicked: number;
-                                unsubscribed: number;
-                                complained: number;
-                                winner: boolean;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** @description Recipients that reacted, each counted once, without automated opens and clicks. */
-                            results: {
-                                opened: number;
-                                clicked: number;
-                                unsubscribed: number;
-                                complained: number;
-                                hard_bounced: number;
-                                soft_bounced: number;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastWithResultsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10958,15 +10422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11002,14 +10458,7 @@ export interface operations {
                     /** @description A name for people. */
                     name?: string;
                     /** @description Two to 4 variants, or none. Each has a subject or a version of the flow; with neither, it is the flow as it is. Their shares add up to 100. */
-                    variants?: {
-                        /** @description Replaces the subject of the flow. */
-                        subject?: string | null;
-                        /** @description A published version of the flow, instead of a subject. */
-                        flow_version?: number | null;
-                        /** @description The percentage of the sample. */
-                        share: number;
-                    }[];
+                    variants?: components["schemas"]["VariantInput"][];
                     /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
                     test_percent?: number;
                     /**
@@ -11021,46 +10470,14 @@ export interface operations {
                     decide_after_seconds?: number;
                     /** @description The id of the flow (`flw_…`). */
                     flow_id?: string | null;
-                    /** @description The contacts that get the email: members of the groups and segments, without those that are excluded. */
-                    audience?: {
-                        /** @description Groups whose members are in the audience. */
-                        group_ids?: string[];
-                        /** @description Segments whose contacts are in the audience. */
-                        segment_ids?: string[];
-                        /** @description Groups whose members do not get the email. */
-                        exclude_group_ids?: string[];
-                        /** @description Segments whose contacts do not get the email. */
-                        exclude_segment_ids?: string[];
-                    };
+                    audience?: components["schemas"]["AudienceInput"];
                     /** @description Values for the variables of the template, up to 64 KiB as JSON. */
                     context?: {
                         [key: string]: unknown;
                     };
                     /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
                     service_announcement?: boolean;
-                    /** @description When the broadcast is sent. */
-                    schedule?: {
-                        /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                        at?: string | null;
-                        /** @description An IANA time zone. */
-                        time_zone?: string;
-                        /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                        per_recipient?: boolean;
-                        /** @description The attribute of contacts that contains their time zone. */
-                        time_zone_attribute?: string;
-                        /** @description The hours in which emails are sent. Null for any time. */
-                        window?: {
-                            /** @description The weekdays on which emails are sent. */
-                            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                            /** @description A time of day such as `08:00`. */
-                            from: string;
-                            /**
-                             * Format: email
-                             * @description A time of day such as `18:00`, later than `from`. `24:00` is midnight.
-                             */
-                            to: string;
-                        } | null;
-                    };
+                    schedule?: components["schemas"]["ScheduleInput"];
                     /** @description The highest rate at which emails are sent. Null for no limit. */
                     messages_per_hour?: number | null;
                     /** @description A broadcast that cannot start within this time after its planned time expires. One hour by default. */
@@ -11075,111 +10492,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11221,111 +10534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11361,28 +10570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            contact_id: string;
-                            /** @description Null if the contact was erased. */
-                            email: string | null;
-                            /** @enum {string} */
-                            status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "unsubscribed" | "failed" | "cancelled";
-                            reason: string | null;
-                            message_id: string | null;
-                            /**
-                             * @description The variant of a recipient in the sample. Null for others, who get the winner.
-                             * @enum {string|null}
-                             */
-                            variant: "A" | "B" | "C" | "D" | null;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["BroadcastRecipientPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11445,19 +10633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            url: string;
-                            clicks: number;
-                            /** @description How many contacts clicked the link. */
-                            contacts: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["BroadcastLinkList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11487,40 +10663,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @description How many contacts would receive the email. Confirm this number to start. */
-                            recipients: number;
-                            /** @description Contacts in the audience, each counted once. */
-                            audience: number;
-                            suppressed: number;
-                            /** @description Contacts of the audience that unsubscribed and are not suppressed. A service announcement is sent to them, and they are counted in `recipients`; any other broadcast skips them. */
-                            unsubscribed: number;
-                            /** @description The same for contacts that never subscribed. */
-                            not_subscribed: number;
-                            /** @description The variables without a default that recipients lack, with the number of these recipients. */
-                            missing_variables: {
-                                variable: string;
-                                contacts: number;
-                            }[];
-                            /** @description For how many recipients the email was rendered within the time limit. */
-                            checked: number;
-                            /** @description How many of them lack a variable. They would fail. */
-                            incomplete: number;
-                            /** @description The first of them. */
-                            incomplete_contacts: {
-                                id: string;
-                                email: string;
-                                variables: string[];
-                            }[];
-                            unused_context_keys: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastCheckResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11582,34 +10725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            message_id: string;
-                            flow_id: string;
-                            /** @description Null if the address belongs to no contact. */
-                            contact_id: string | null;
-                            contact_email: string;
-                            /** @description Always false. */
-                            contact_created: boolean;
-                            /** @enum {string} */
-                            status: "queued" | "scheduled" | "suppressed";
-                            /**
-                             * @description Why the email is not sent, if `status` is `suppressed`.
-                             * @enum {string|null}
-                             */
-                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed" | "not_subscribed" | null;
-                            /** Format: date-time */
-                            queued_at: string;
-                            /** Format: date-time */
-                            send_at: string | null;
-                            warnings: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["TestEmailResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11652,111 +10768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11800,12 +10812,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
-                    expected_recipients?: number;
-                    /** @description Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409. */
-                    expected_unsubscribed?: number;
-                } | null;
+                "application/json": components["schemas"]["ConfirmationInput"] | null;
             };
         };
         responses: {
@@ -11815,111 +10822,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11963,12 +10866,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
-                    expected_recipients?: number;
-                    /** @description Required for a service announcement: the number of unsubscribed contacts that receive it, as the check returned it. If it has changed since, the response is 409. */
-                    expected_unsubscribed?: number;
-                } | null;
+                "application/json": components["schemas"]["ConfirmationInput"] | null;
             };
         };
         responses: {
@@ -11978,111 +10876,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12132,111 +10926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12274,111 +10964,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12416,111 +11002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12558,111 +11040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            /** @enum {string} */
-                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
-                            flow_id: string | null;
-                            /** @description The version of the flow, pinned when the broadcast is started. */
-                            flow_version: number | null;
-                            audience: {
-                                group_ids: string[];
-                                segment_ids: string[];
-                                exclude_group_ids: string[];
-                                exclude_segment_ids: string[];
-                            };
-                            context: {
-                                [key: string]: unknown;
-                            };
-                            /** @description A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well. */
-                            service_announcement: boolean;
-                            schedule: {
-                                /** @description A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset. Null to send when the broadcast is started. */
-                                at: string | null;
-                                /** @description An IANA time zone. */
-                                time_zone: string;
-                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
-                                per_recipient: boolean;
-                                /** @description The attribute of contacts that contains their time zone. */
-                                time_zone_attribute: string;
-                                window: {
-                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-                                    /** @description A time of day such as `08:00`. */
-                                    from: string;
-                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
-                                    to: string;
-                                } | null;
-                            };
-                            messages_per_hour: number | null;
-                            missed_after_seconds: number;
-                            variants: {
-                                /**
-                                 * @description The variants are named in their order.
-                                 * @enum {string}
-                                 */
-                                key: "A" | "B" | "C" | "D";
-                                subject: string | null;
-                                flow_version: number | null;
-                                share: number;
-                            }[];
-                            /** @description The percentage of the recipients that get the variants. The others get the winner. With 100, all get a variant and there is no winner. */
-                            test_percent: number;
-                            /**
-                             * @description The variant with the highest rate of opens or clicks by people wins, or a user chooses it. In case of a tie, the first.
-                             * @enum {string}
-                             */
-                            winner_by: "opens" | "clicks" | "manual";
-                            /** @description How long after the last email of the sample the winner is chosen. Four hours by default. */
-                            decide_after_seconds: number;
-                            /**
-                             * Format: date-time
-                             * @description When the winner will be chosen; null until the sample is sent.
-                             */
-                            decides_at: string | null;
-                            /**
-                             * @description The variants are named in their order.
-                             * @enum {string|null}
-                             */
-                            winner: "A" | "B" | "C" | "D" | null;
-                            /** Format: date-time */
-                            starts_at: string | null;
-                            /** Format: date-time */
-                            started_at: string | null;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /** @description Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or has expired (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise. */
-                            reason: string | null;
-                            /** @description The reason as a sentence. */
-                            detail: string | null;
-                            /** @description The number of frozen recipients; null before the start. */
-                            recipients: number | null;
-                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
-                            excluded: number | null;
-                            /** @description The number of frozen recipients, and how many of them have which status. The statuses add up to it. */
-                            counts: {
-                                recipients: number;
-                                pending: number;
-                                queued: number;
-                                sent: number;
-                                bounced: number;
-                                suppressed: number;
-                                unsubscribed: number;
-                                failed: number;
-                                cancelled: number;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12702,24 +11080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            message_id: string | null;
-                            from: string;
-                            to: string;
-                            subject: string;
-                            /** Format: date-time */
-                            received_at: string;
-                            size_bytes: number;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["InboxEmailSummaryPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12745,12 +11106,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             deleted: number;
                         };
@@ -12782,32 +11138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            message_id: string | null;
-                            from: string;
-                            to: string;
-                            subject: string;
-                            /** Format: date-time */
-                            received_at: string;
-                            size_bytes: number;
-                            html: string | null;
-                            text: string | null;
-                            headers: {
-                                name: string;
-                                value: string;
-                            }[];
-                            /** @description Whether only the start of the email is returned. */
-                            truncated: boolean;
-                            raw: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["InboxEmailResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12834,71 +11165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @description Whether you can see and check the settings of the mail server. */
-                            details: boolean;
-                            /** @enum {string} */
-                            transport: "inbox" | "smtp";
-                            /** @description Only returned to owners of the organization that operates this installation. */
-                            relay: {
-                                host: string;
-                                port: number;
-                                secure: boolean;
-                                user: string | null;
-                            } | null;
-                            mail_from: string;
-                            /** @enum {string} */
-                            state: "ok" | "failing" | "unknown";
-                            /** @description Only returned to owners of the organization that operates this installation. */
-                            last_error: string | null;
-                            /**
-                             * Format: date-time
-                             * @description When the unreachable mail server is retried.
-                             */
-                            next_attempt_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.
-                             */
-                            paused_since: string | null;
-                            /** Format: date-time */
-                            last_sent_at: string | null;
-                            /** @description Pending emails. Counted up to 10000. */
-                            queued: number;
-                            /** @description Settings to change before email is sent to other people; hints if the mail server is on this machine. */
-                            problems: {
-                                /** @enum {string} */
-                                severity: "fault" | "hint";
-                                message: string;
-                            }[];
-                            dkim: {
-                                domain: string;
-                                selector: string;
-                            } | null;
-                            bounce_domain: string | null;
-                            /** @description Providers that report bounces and complaints by HTTP. */
-                            bounce_providers: string[];
-                            records: {
-                                /** @enum {string} */
-                                type: "TXT" | "MX";
-                                name: string;
-                                value: string;
-                                /** @enum {string} */
-                                purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
-                                /** @enum {string} */
-                                status: "unchecked" | "found" | "missing" | "different";
-                                found: string | null;
-                            }[];
-                            /** Format: date-time */
-                            checked_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["SendingStatusResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12924,71 +11191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @description Whether you can see and check the settings of the mail server. */
-                            details: boolean;
-                            /** @enum {string} */
-                            transport: "inbox" | "smtp";
-                            /** @description Only returned to owners of the organization that operates this installation. */
-                            relay: {
-                                host: string;
-                                port: number;
-                                secure: boolean;
-                                user: string | null;
-                            } | null;
-                            mail_from: string;
-                            /** @enum {string} */
-                            state: "ok" | "failing" | "unknown";
-                            /** @description Only returned to owners of the organization that operates this installation. */
-                            last_error: string | null;
-                            /**
-                             * Format: date-time
-                             * @description When the unreachable mail server is retried.
-                             */
-                            next_attempt_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.
-                             */
-                            paused_since: string | null;
-                            /** Format: date-time */
-                            last_sent_at: string | null;
-                            /** @description Pending emails. Counted up to 10000. */
-                            queued: number;
-                            /** @description Settings to change before email is sent to other people; hints if the mail server is on this machine. */
-                            problems: {
-                                /** @enum {string} */
-                                severity: "fault" | "hint";
-                                message: string;
-                            }[];
-                            dkim: {
-                                domain: string;
-                                selector: string;
-                            } | null;
-                            bounce_domain: string | null;
-                            /** @description Providers that report bounces and complaints by HTTP. */
-                            bounce_providers: string[];
-                            records: {
-                                /** @enum {string} */
-                                type: "TXT" | "MX";
-                                name: string;
-                                value: string;
-                                /** @enum {string} */
-                                purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
-                                /** @enum {string} */
-                                status: "unchecked" | "found" | "missing" | "different";
-                                found: string | null;
-                            }[];
-                            /** Format: date-time */
-                            checked_at: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["SendingStatusResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13013,25 +11216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "bounce_rate" | "complaint_rate" | "import_finished" | "broadcast_paused" | "broadcast_expired";
-                            title: string;
-                            detail: string;
-                            webhook_id: string | null;
-                            /** @description The page of the web app with details. */
-                            path: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["NoticeList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13072,59 +11257,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                            /** Format: date-time */
-                            occurred_at: string;
-                            /** @description Whether the event is automated: made by a scanner or privacy proxy. */
-                            machine: boolean;
-                            machine_reason: string | null;
-                            message_id: string | null;
-                            flow_id: string | null;
-                            flow_name: string | null;
-                            contact: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                            } | null;
-                            /** @description Depends on the event type; `GET /event-types` has examples. */
-                            data: {
-                                /** @description Only for emailHardBounce and emailSoftBounce. */
-                                bounce?: {
-                                    /** @enum {string} */
-                                    type?: "hard" | "soft";
-                                    /** @description RFC 3463 status such as 5.1.1. */
-                                    status?: string | null;
-                                    /** @description SMTP reply code such as 550. */
-                                    reply_code?: number | null;
-                                    /** @description For example user_unknown, mailbox_full or blocked. */
-                                    reason?: string | null;
-                                    /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                    diagnostic?: string | null;
-                                    /**
-                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                     * @enum {string}
-                                     */
-                                    confidence?: "high" | "medium" | "low";
-                                    /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                    evidence?: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            } & {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["EventPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13153,12 +11286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             id: string;
                             /** @enum {string} */
@@ -13171,38 +11299,8 @@ export interface operations {
                             message_id: string | null;
                             flow_id: string | null;
                             flow_name: string | null;
-                            contact: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                            } | null;
-                            /** @description Depends on the event type; `GET /event-types` has examples. */
-                            data: {
-                                /** @description Only for emailHardBounce and emailSoftBounce. */
-                                bounce?: {
-                                    /** @enum {string} */
-                                    type?: "hard" | "soft";
-                                    /** @description RFC 3463 status such as 5.1.1. */
-                                    status?: string | null;
-                                    /** @description SMTP reply code such as 550. */
-                                    reply_code?: number | null;
-                                    /** @description For example user_unknown, mailbox_full or blocked. */
-                                    reason?: string | null;
-                                    /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                    diagnostic?: string | null;
-                                    /**
-                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                     * @enum {string}
-                                     */
-                                    confidence?: "high" | "medium" | "low";
-                                    /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                    evidence?: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            } & {
-                                [key: string]: unknown;
-                            };
+                            contact: components["schemas"]["EventRecipient"] | null;
+                            data: components["schemas"]["EventData"];
                         };
                     };
                 };
@@ -13243,215 +11341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            start_date: string;
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            end_date: string;
-                            timezone: string;
-                            totals: {
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            };
-                            /** @description The preceding period of the same length. */
-                            previous: {
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            };
-                            series: {
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                date: string;
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            }[];
-                            top_flows: {
-                                flow_id: string;
-                                name: string;
-                                sent: number;
-                                opens_unique: number;
-                                clicks_unique: number;
-                                bounces: number;
-                                unsubscribes: number;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["OverviewResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13494,24 +11384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            sent: boolean;
-                            opened: boolean;
-                            clicked: boolean;
-                            /** @description Whether a flow other than the sample flow exists. */
-                            flow: boolean;
-                            /** @description Whether contacts were added or imported. */
-                            contacts: boolean;
-                            api_key: boolean;
-                            webhook: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["ChecklistResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13550,247 +11423,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            start_date: string;
-                            /**
-                             * Format: date
-                             * @example 2026-01-31
-                             */
-                            end_date: string;
-                            timezone: string;
-                            totals: {
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            };
-                            /** @description The preceding period of the same length. */
-                            previous: {
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            };
-                            days: {
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                date: string;
-                                emailSent: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailOpen: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailClick: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailSoftBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailHardBounce: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                emailComplaint: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                                contactUnsubscribe: {
-                                    /** @description All events. */
-                                    total: number;
-                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
-                                    unique: number;
-                                    /** @description Automated events of the total, made by a scanner or privacy proxy. */
-                                    machine: number;
-                                };
-                            }[];
-                            links: {
-                                /** @description The URL, with … in place of parts that are different for every recipient, such as ids and tokens. Null for all others together: only a limited number is counted individually on each day. */
-                                link: string | null;
-                                /** @description Clicks by people. */
-                                clicks: number;
-                                /** @description Messages in which a person clicked this link. */
-                                clicks_unique: number;
-                                /** @description Clicks by scanners. */
-                                clicks_machine: number;
-                            }[];
-                            domains: {
-                                /** @description The domain of the recipients. Null for all others together: only a limited number is counted individually on each day. */
-                                domain: string | null;
-                                sent: number;
-                                /** @description Messages that a person opened. */
-                                opens_unique: number;
-                                /** @description Messages in which a person clicked a link. */
-                                clicks_unique: number;
-                                hard_bounces: number;
-                                soft_bounces: number;
-                                complaints: number;
-                            }[];
-                            bounces: {
-                                /** @description Null for all others together: only a limited number is counted individually on each day. */
-                                reason: string | null;
-                                hard_bounces: number;
-                                soft_bounces: number;
-                            }[];
-                            versions: {
-                                /** @description Null for all others together: only a limited number is counted individually on each day. */
-                                version: number | null;
-                                sent: number;
-                                /** @description Messages that a person opened. */
-                                opens_unique: number;
-                                /** @description Messages in which a person clicked a link. */
-                                clicks_unique: number;
-                                hard_bounces: number;
-                                soft_bounces: number;
-                                complaints: number;
-                                unsubscribes: number;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["FlowResultsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13846,27 +11479,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** Format: date-time */
-                            occurred_at: string;
-                            /** @description Whether the click is automated: made by a scanner. */
-                            machine: boolean;
-                            message_id: string | null;
-                            contact: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                            } | null;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["LinkClickPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13901,52 +11514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
-                            all_events: boolean;
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            paused_reason: string | null;
-                            /** @enum {string} */
-                            acknowledge: "200" | "2xx";
-                            retry_4xx: (408 | 425 | 429)[];
-                            /** @enum {string} */
-                            retry_schedule: "standard" | "extended";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Time of the last acknowledged delivery. Tests do not count.
-                             */
-                            last_delivery_at: string | null;
-                            /** Format: date-time */
-                            failing_since: string | null;
-                            /** Format: date-time */
-                            secret_rotation_ends_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            /** @description Deliveries of the last 24 hours, excluding tests. */
-                            stats_24h: {
-                                delivered: number;
-                                failed: number;
-                                pending: number;
-                            };
-                        }[];
-                    };
+                    "application/json": components["schemas"]["WebhookList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14000,54 +11568,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 201;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
-                            all_events: boolean;
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            paused_reason: string | null;
-                            /** @enum {string} */
-                            acknowledge: "200" | "2xx";
-                            retry_4xx: (408 | 425 | 429)[];
-                            /** @enum {string} */
-                            retry_schedule: "standard" | "extended";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Time of the last acknowledged delivery. Tests do not count.
-                             */
-                            last_delivery_at: string | null;
-                            /** Format: date-time */
-                            failing_since: string | null;
-                            /** Format: date-time */
-                            secret_rotation_ends_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            /** @description Deliveries of the last 24 hours, excluding tests. */
-                            stats_24h: {
-                                delivered: number;
-                                failed: number;
-                                pending: number;
-                            };
-                            /** @description Only returned here. */
-                            signing_secret: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14093,21 +11614,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** @enum {string} */
-                            name: "standard" | "extended";
-                            /** @description Before the second attempt, the third, and so on. */
-                            delays_seconds: number[];
-                            /** @description For example "3 times over 3.5 minutes". */
-                            in_words: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["RetryScheduleList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14138,52 +11645,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
-                            all_events: boolean;
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            paused_reason: string | null;
-                            /** @enum {string} */
-                            acknowledge: "200" | "2xx";
-                            retry_4xx: (408 | 425 | 429)[];
-                            /** @enum {string} */
-                            retry_schedule: "standard" | "extended";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Time of the last acknowledged delivery. Tests do not count.
-                             */
-                            last_delivery_at: string | null;
-                            /** Format: date-time */
-                            failing_since: string | null;
-                            /** Format: date-time */
-                            secret_rotation_ends_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            /** @description Deliveries of the last 24 hours, excluding tests. */
-                            stats_24h: {
-                                delivered: number;
-                                failed: number;
-                                pending: number;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14213,15 +11675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        /** @description Always null. */
-                        data: Record<string, never> | null;
-                    };
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14288,52 +11742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
-                            all_events: boolean;
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            paused_reason: string | null;
-                            /** @enum {string} */
-                            acknowledge: "200" | "2xx";
-                            retry_4xx: (408 | 425 | 429)[];
-                            /** @enum {string} */
-                            retry_schedule: "standard" | "extended";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Time of the last acknowledged delivery. Tests do not count.
-                             */
-                            last_delivery_at: string | null;
-                            /** Format: date-time */
-                            failing_since: string | null;
-                            /** Format: date-time */
-                            secret_rotation_ends_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            /** @description Deliveries of the last 24 hours, excluding tests. */
-                            stats_24h: {
-                                delivered: number;
-                                failed: number;
-                                pending: number;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14385,54 +11794,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished")[];
-                            all_events: boolean;
-                            /** @enum {string} */
-                            status: "active" | "paused";
-                            paused_reason: string | null;
-                            /** @enum {string} */
-                            acknowledge: "200" | "2xx";
-                            retry_4xx: (408 | 425 | 429)[];
-                            /** @enum {string} */
-                            retry_schedule: "standard" | "extended";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /**
-                             * Format: date-time
-                             * @description Time of the last acknowledged delivery. Tests do not count.
-                             */
-                            last_delivery_at: string | null;
-                            /** Format: date-time */
-                            failing_since: string | null;
-                            /** Format: date-time */
-                            secret_rotation_ends_at: string | null;
-                            created_by: {
-                                id: string;
-                                /** @description Null if the user is no longer a member. */
-                                email: string | null;
-                            } | null;
-                            /** @description Deliveries of the last 24 hours, excluding tests. */
-                            stats_24h: {
-                                delivered: number;
-                                failed: number;
-                                pending: number;
-                            };
-                            /** @description Only returned here. */
-                            signing_secret: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14475,28 +11837,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
+                    "application/json": components["schemas"]["Success"] & {
                         data: {
                             delivery_id: string;
-                            attempt: {
-                                number: number;
-                                /** Format: date-time */
-                                at: string;
-                                duration_ms: number;
-                                status_code: number | null;
-                                /** @enum {string} */
-                                outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
-                                reason: string;
-                                response_body: string | null;
-                                request_headers: {
-                                    [key: string]: string;
-                                };
-                            };
+                            attempt: components["schemas"]["Attempt"];
                         };
                     };
                 };
@@ -14557,33 +11901,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            webhook_id: string;
-                            event_id: string;
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
-                            /** @description Whether this is a test with a sample event. */
-                            is_test: boolean;
-                            /** @enum {string} */
-                            status: "pending" | "delivered" | "failed";
-                            attempt_count: number;
-                            /** Format: date-time */
-                            next_attempt_at: string | null;
-                            reason: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            delivered_at: string | null;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14613,48 +11931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            webhook_id: string;
-                            event_id: string;
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed" | "broadcastStarted" | "broadcastFinished";
-                            /** @description Whether this is a test with a sample event. */
-                            is_test: boolean;
-                            /** @enum {string} */
-                            status: "pending" | "delivered" | "failed";
-                            attempt_count: number;
-                            /** Format: date-time */
-                            next_attempt_at: string | null;
-                            reason: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            delivered_at: string | null;
-                            /** @description The exact request body. */
-                            payload: string | null;
-                            attempts: {
-                                number: number;
-                                /** Format: date-time */
-                                at: string;
-                                duration_ms: number;
-                                status_code: number | null;
-                                /** @enum {string} */
-                                outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
-                                reason: string;
-                                response_body: string | null;
-                                request_headers: {
-                                    [key: string]: string;
-                                };
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["DeliveryDetailsResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14684,16 +11961,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            replayed: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14741,16 +12009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            replayed: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14783,157 +12042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** Format: date-time */
-                            exported_at: string;
-                            contact: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                                last_name: string | null;
-                                attributes: {
-                                    [key: string]: unknown;
-                                };
-                                subscription: string;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                created_by: {
-                                    type: string;
-                                    id: string | null;
-                                } | null;
-                            };
-                            /** @description Lists that are too long for one export: of these, the newest entries are exported. */
-                            truncated: string[];
-                            groups: {
-                                id: string;
-                                name: string;
-                                /** Format: date-time */
-                                added_at: string;
-                                added_by: {
-                                    type: string;
-                                    id: string | null;
-                                } | null;
-                            }[];
-                            history: {
-                                /** Format: date-time */
-                                at: string;
-                                change: string;
-                                actor: {
-                                    type: string;
-                                    id: string | null;
-                                } | null;
-                                ip: string | null;
-                                details: {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                            consents: {
-                                /** Format: date-time */
-                                at: string;
-                                /** @enum {string} */
-                                action: "subscribed" | "unsubscribed";
-                                /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
-                                source: {
-                                    /** @enum {string} */
-                                    type: "user" | "api_key" | "import" | "recipient" | "system";
-                                    id: string | null;
-                                    /** @description The email of a user, the name of an API key, the file of an import. */
-                                    name: string | null;
-                                } | null;
-                                /** @description The address of the client. Only kept if the organization stores addresses. */
-                                ip: string | null;
-                                /** @description Of an unsubscription: one_click, page or api. */
-                                method: string | null;
-                                event_id: string | null;
-                                /** @description The message whose link was used. */
-                                message_id: string | null;
-                            }[];
-                            messages: {
-                                id: string;
-                                flow_id: string;
-                                flow_name: string | null;
-                                email: string;
-                                subject: string;
-                                context: {
-                                    [key: string]: unknown;
-                                } | null;
-                                recipient: {
-                                    [key: string]: unknown;
-                                } | null;
-                                status: string;
-                                reason: string | null;
-                                relay_response: string | null;
-                                is_test: boolean;
-                                /** Format: date-time */
-                                queued_at: string;
-                                /** Format: date-time */
-                                sent_at: string | null;
-                                /** Format: date-time */
-                                send_at: string | null;
-                            }[];
-                            events: {
-                                id: string;
-                                event_name: string;
-                                /** Format: date-time */
-                                occurred_at: string;
-                                message_id: string | null;
-                                machine: boolean;
-                                machine_reason: string | null;
-                                /** @description The address and name at the time of the event. */
-                                contact_email: string | null;
-                                contact_first_name: string | null;
-                                data: {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                            webhook_deliveries: {
-                                id: string;
-                                webhook_id: string;
-                                url: string;
-                                event_id: string;
-                                event_name: string;
-                                status: string;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                delivered_at: string | null;
-                                /** @description The JSON text that was sent. Null before the first attempt. */
-                                body: string | null;
-                            }[];
-                            suppressions: {
-                                email: string;
-                                reason: string;
-                                detail: string | null;
-                                message_id: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                            }[];
-                            inbox: {
-                                message_id: string;
-                                from: string;
-                                to: string;
-                                /** Format: date-time */
-                                received_at: string;
-                                /** @description The email as it was composed. */
-                                raw: string;
-                            }[];
-                            rejected_import_rows: {
-                                import_id: string;
-                                line: number;
-                                email: string | null;
-                                cells: string[] | null;
-                                problem: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["ContactExportResponse"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14960,17 +12069,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            received: number;
-                            recorded: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReceivedReportsResponse"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -15028,17 +12127,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            received: number;
-                            recorded: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReceivedReportsResponse"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -15096,17 +12185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            received: number;
-                            recorded: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReceivedReportsResponse"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -15164,17 +12243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            received: number;
-                            recorded: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ReceivedReportsResponse"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -15252,35 +12321,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailSent";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                    };
-                };
+                "application/json": components["schemas"]["EmailSentEvent"];
             };
         };
         responses: {
@@ -15342,41 +12383,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailOpen";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
-                        machine: boolean;
-                        /** @description The user agent of the request. Null if it sent none. */
-                        user_agent: string | null;
-                        /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
-                        ip?: string | null;
-                    };
-                };
+                "application/json": components["schemas"]["EmailOpenEvent"];
             };
         };
         responses: {
@@ -15438,43 +12445,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailClick";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description Whether the event is automated: caused by a scanner or privacy proxy instead of a person. */
-                        machine: boolean;
-                        /** @description The user agent of the request. Null if it sent none. */
-                        user_agent: string | null;
-                        /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
-                        ip?: string | null;
-                        /** @description The link that was clicked. */
-                        url: string;
-                    };
-                };
+                "application/json": components["schemas"]["EmailClickEvent"];
             };
         };
         responses: {
@@ -15536,54 +12507,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailSoftBounce";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        bounce: {
-                            /** @enum {string} */
-                            type: "hard" | "soft";
-                            /** @description The RFC 3463 status, such as `5.1.1`. */
-                            status: string | null;
-                            /** @description The SMTP reply code, such as 550. */
-                            reply_code: number | null;
-                            /** @description For example `user_unknown`, `mailbox_full` or `blocked`. */
-                            reason: string;
-                            /** @description The text of the mail system, truncated. */
-                            diagnostic: string | null;
-                            /**
-                             * @description How certain the classification is.
-                             * @enum {string}
-                             */
-                            confidence?: "high" | "medium" | "low";
-                            /** @description The line that determined the classification. */
-                            evidence?: string | null;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["EmailSoftBounceEvent"];
             };
         };
         responses: {
@@ -15645,54 +12569,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailHardBounce";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        bounce: {
-                            /** @enum {string} */
-                            type: "hard" | "soft";
-                            /** @description The RFC 3463 status, such as `5.1.1`. */
-                            status: string | null;
-                            /** @description The SMTP reply code, such as 550. */
-                            reply_code: number | null;
-                            /** @description For example `user_unknown`, `mailbox_full` or `blocked`. */
-                            reason: string;
-                            /** @description The text of the mail system, truncated. */
-                            diagnostic: string | null;
-                            /**
-                             * @description How certain the classification is.
-                             * @enum {string}
-                             */
-                            confidence?: "high" | "medium" | "low";
-                            /** @description The line that determined the classification. */
-                            evidence?: string | null;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["EmailHardBounceEvent"];
             };
         };
         responses: {
@@ -15754,37 +12631,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "emailComplaint";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description The type in the report, such as `abuse`. */
-                        feedback_type: string;
-                    };
-                };
+                "application/json": components["schemas"]["EmailComplaintEvent"];
             };
         };
         responses: {
@@ -15846,40 +12693,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactUnsubscribe";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /**
-                         * @description The button of the mail client, the unsubscribe page, or the API and the web app.
-                         * @enum {string}
-                         */
-                        method: "one_click" | "page" | "api";
-                    };
-                };
+                "application/json": components["schemas"]["ContactUnsubscribeEvent"];
             };
         };
         responses: {
@@ -15941,47 +12755,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactCreated";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /**
-                         * @description Whether the contact receives marketing email.
-                         * @enum {string}
-                         */
-                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
-                    };
-                };
+                "application/json": components["schemas"]["ContactCreatedEvent"];
             };
         };
         responses: {
@@ -16043,44 +12817,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactUpdated";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /** @description The fields that were changed. */
-                        fields: ("email" | "first_name" | "last_name" | "attributes")[];
-                    };
-                };
+                "application/json": components["schemas"]["ContactUpdatedEvent"];
             };
         };
         responses: {
@@ -16142,47 +12879,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactSubscribed";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /**
-                         * @description Whether the contact receives marketing email.
-                         * @enum {string}
-                         */
-                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
-                    };
-                };
+                "application/json": components["schemas"]["ContactSubscribedEvent"];
             };
         };
         responses: {
@@ -16244,46 +12941,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "broadcastStarted";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description Always null. */
-                        message_id: string | null;
-                        /** @description The flow that is sent, `flw_…`. */
-                        flow_id: string;
-                        /** @description Always null. */
-                        contact: Record<string, never> | null;
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description The broadcast, `brc_…`. */
-                        id: string;
-                        /** @description Its name. */
-                        name: string;
-                        /** @description Its status. */
-                        status: string;
-                        counts: {
-                            recipients: number;
-                            pending: number;
-                            queued: number;
-                            sent: number;
-                            bounced: number;
-                            suppressed: number;
-                            unsubscribed: number;
-                            failed: number;
-                            cancelled: number;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["BroadcastStartedEvent"];
             };
         };
         responses: {
@@ -16345,46 +13003,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @constant */
-                    event_name: "broadcastFinished";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description Always null. */
-                        message_id: string | null;
-                        /** @description The flow that is sent, `flw_…`. */
-                        flow_id: string;
-                        /** @description Always null. */
-                        contact: Record<string, never> | null;
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description The broadcast, `brc_…`. */
-                        id: string;
-                        /** @description Its name. */
-                        name: string;
-                        /** @description Its status. */
-                        status: string;
-                        counts: {
-                            recipients: number;
-                            pending: number;
-                            queued: number;
-                            sent: number;
-                            bounced: number;
-                            suppressed: number;
-                            unsubscribed: number;
-                            failed: number;
-                            cancelled: number;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["BroadcastFinishedEvent"];
             };
         };
         responses: {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../db/db.ts'
 import type { EventRecorder } from '../../events/record.ts'
-import { answers, ok } from '../../http/envelope.ts'
+import { answers, Named, ok } from '../../http/envelope.ts'
 import type { Tokens } from '../../secrets/tokens.ts'
 import { Refusal } from '../../values/errors.ts'
 import { findReported } from '../correlate.ts'
@@ -93,7 +93,7 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
           payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
           invalid_json: 'The body is not valid JSON.',
         },
-        response: answers(Type.Object({ received: Type.Integer(), recorded: Type.Integer() })),
+        response: answers(Named('ReceivedReports', { received: Type.Integer(), recorded: Type.Integer() })),
       }
       server.post(`/providers/${name}/events`, { schema }, async ({ headers, body }) => {
         if (!read) throw new Refusal('not_found', `${title} is not configured.`)
