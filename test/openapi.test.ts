@@ -162,8 +162,10 @@ test('every shape that is used more than once has a name', async () => {
   }
   visit(document, '')
   expect([...seen.values()].filter((paths) => paths.length > 1)).toEqual([])
-  const resources = 'Contact Group Segment Suppression Consent Import BulkAction Flow FlowVersion Message Event Broadcast'
-  const others = 'BroadcastCounts Webhook Delivery Attempt ApiKey Member Invitation Organization User Problem Error Page'
+  const resources =
+    'Contact Group Segment Suppression Consent Import BulkAction Flow FlowVersion Message Event Broadcast'
+  const others =
+    'BroadcastCounts Webhook Delivery Attempt ApiKey Member Invitation Organization User Problem Error Page'
   expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(`${resources} ${others}`.split(' ')))
 })
 

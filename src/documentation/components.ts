@@ -24,11 +24,13 @@ export function nameSchemas(document: ApiDocument): void {
   }
   const reference = ({ title, ...schema }: Schema) => {
     const name = title as string
-    const isNullable = Array.isArray(schema.type)
-    const ref = add(name, isNullable ? withoutNull(schema) : schema)
-    const { description } = schema
-    const own = description === components[name]!.description ? {} : { description }
-    return isNullable ? { ...own, anyOf: [ref, { type: 'null' }] } : { ...ref, ...own }
+    const { description, ...content } = schema
+    if (Array.isArray(schema.type)) {
+      const anyOf = [add(name, withoutNull(content)), { type: 'null' }]
+      return description === undefined ? { anyOf } : { description, anyOf }
+    }
+    const ref = add(name, schema)
+    return description === components[name]!.description ? ref : { ...ref, description }
   }
   /** Envelopes are called after their data: `ContactResponse`, `ContactList` and `ContactPage`. */
   const envelope = (schema: Schema): Schema => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../config/package-root.ts'
-import { type OperationErrors } from '../http/server.ts'
+import type { OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
 import { nameSchemas, removeUnusedResponses } from './components.ts'

@@ -3775,7 +3775,6 @@ export interface components {
         BulkActionResponse: components["schemas"]["Success"] & {
             data: components["schemas"]["BulkAction"];
         };
-        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
         ChangeSource: {
             /** @enum {string} */
             type: "user" | "api_key" | "import" | "recipient" | "system";
@@ -4014,6 +4013,7 @@ export interface components {
              * @constant
              */
             test?: true;
+            /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
             source: components["schemas"]["ChangeSource"] | null;
             /**
              * @description Whether the contact receives marketing email.
@@ -4062,6 +4062,7 @@ export interface components {
              * @constant
              */
             test?: true;
+            /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
             source: components["schemas"]["ChangeSource"] | null;
             /** @description The fields that were changed. */
             fields: ("email" | "first_name" | "last_name" | "attributes")[];
@@ -4497,6 +4498,7 @@ export interface components {
             from_email: string | null;
             reply_to: string | null;
             variables: components["schemas"]["Variable"][];
+            /** @description The unpublished changes; null if there are none. */
             draft: components["schemas"]["UnpublishedChanges"] | null;
             /** Format: date-time */
             created_at: string;
@@ -4565,6 +4567,7 @@ export interface components {
             subject: string;
             /** @description The published version; 0 if the flow was never published. */
             version: number;
+            /** @description The unpublished changes; null if there are none. */
             draft: components["schemas"]["UnpublishedChanges"] | null;
             /** Format: date-time */
             created_at: string;
@@ -4674,6 +4677,7 @@ export interface components {
              * @description Until when it can be undone; null if it cannot be undone.
              */
             undo_until: string | null;
+            /** @description The undo of the import; null if it was not undone. */
             undo: components["schemas"]["ImportUndo"] | null;
         };
         ImportDetails: {
@@ -4703,6 +4707,7 @@ export interface components {
              * @description Until when it can be undone; null if it cannot be undone.
              */
             undo_until: string | null;
+            /** @description The undo of the import; null if it was not undone. */
             undo: components["schemas"]["ImportUndo"] | null;
             /** @description The headers of the file; empty if it has none. */
             columns: string[];
@@ -4755,7 +4760,6 @@ export interface components {
         ImportResponse: components["schemas"]["Success"] & {
             data: components["schemas"]["Import"];
         };
-        /** @description The undo of the import; null if it was not undone. */
         ImportUndo: {
             /** @enum {string} */
             status: "queued" | "running" | "done" | "failed";
@@ -4877,6 +4881,7 @@ export interface components {
                 transport: "inbox" | "smtp";
             };
             alerts: components["schemas"]["Alerts"];
+            /** @description The new address, until it is confirmed by the link that was sent to it. */
             pending_email: components["schemas"]["PendingEmail"] | null;
         };
         MeResponse: components["schemas"]["Success"] & {
@@ -4920,6 +4925,7 @@ export interface components {
              * @description The time for which the email is or was scheduled.
              */
             send_at: string | null;
+            /** @description Why a queued email has not been sent yet; null for other statuses. */
             waiting: components["schemas"]["MessageWaiting"] | null;
             events: components["schemas"]["MessageEvent"][];
         };
@@ -4956,6 +4962,7 @@ export interface components {
              * @description The time for which the email is or was scheduled.
              */
             send_at: string | null;
+            /** @description Why a queued email has not been sent yet; null for other statuses. */
             waiting: components["schemas"]["MessageWaiting"] | null;
             events: components["schemas"]["MessageEvent"][];
             /** @description Null for the test of a draft. */
@@ -5004,7 +5011,6 @@ export interface components {
         MessageResponse: components["schemas"]["Success"] & {
             data: components["schemas"]["Message"];
         };
-        /** @description Why a queued email has not been sent yet; null for other statuses. */
         MessageWaiting: {
             /** @enum {string} */
             cause: "mail_server_unreachable" | "deferred" | "queued";
@@ -5154,7 +5160,6 @@ export interface components {
         PasswordResetResponse: components["schemas"]["Success"] & {
             data: components["schemas"]["PasswordReset"];
         };
-        /** @description The new address, until it is confirmed by the link that was sent to it. */
         PendingEmail: {
             email: string;
             /** Format: date-time */
@@ -5256,6 +5261,7 @@ export interface components {
             per_recipient?: boolean;
             /** @description The attribute of contacts that contains their time zone. */
             time_zone_attribute?: string;
+            /** @description The hours in which emails are sent. Null for any time. */
             window?: components["schemas"]["SendingWindowInput"] | null;
         };
         Segment: {
@@ -5341,7 +5347,6 @@ export interface components {
             /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
             to: string;
         };
-        /** @description The hours in which emails are sent. Null for any time. */
         SendingWindowInput: {
             /** @description The weekdays on which emails are sent. */
             days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
@@ -5518,7 +5523,6 @@ export interface components {
             bounces: number;
             unsubscribes: number;
         };
-        /** @description The unpublished changes; null if there are none. */
         UnpublishedChanges: {
             /** @description Increases with every change of the draft. */
             revision: number;
@@ -6875,6 +6879,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success"] & {
+                        /** @description The new address, until it is confirmed by the link that was sent to it. */
                         data: components["schemas"]["PendingEmail"] | null;
                     };
                 };
