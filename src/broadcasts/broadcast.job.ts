@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'

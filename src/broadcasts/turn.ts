@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { erasedReason, ineligibleReason, selectStandings } from '../contacts/eligibility.ts'
+import type { ItemBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { ItemBatcher } from '../db/per-organization.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { MailDraft } from '../flows/templates.task.ts'

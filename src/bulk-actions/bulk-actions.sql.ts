@@ -1,7 +1,6 @@
 import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
 import type { Actor } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
@@ -83,8 +82,7 @@ export async function findBulkActions(
     select bulk_actions.*
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
-    join bulk_actions using (organization_id, id)
-    where true ${onShardsOf(db, keys, sql`bulk_actions.organization_id`)}`
+    join bulk_actions on bulk_actions.organization_id = wanted.organization_id and bulk_actions.id = wanted.id`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }
 

@@ -1,6 +1,6 @@
 import { readSettings } from '../config/config.ts'
-import { checkCoordinator, distribute, findDistributedTables } from '../db/distribute.ts'
-import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/distribution-plan.ts'
+import { checkCoordinator, distribute, findDistributedTables } from '../db/cluster/distribute.ts'
+import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/cluster/distribution-plan.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'

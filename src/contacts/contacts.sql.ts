@@ -1,5 +1,5 @@
+import { transactionTime } from '../db/cluster/shards.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { transactionTime } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactStatus } from '../segments/filter.ts'

@@ -1,5 +1,5 @@
+import { transactionTime } from '../db/cluster/shards.ts'
 import type { Tx } from '../db/db.ts'
-import { transactionTime } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax, type ContactBefore } from './fields.ts'

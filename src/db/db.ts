@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { BeginOptions, Reader, Tx, Writer } from './access.ts'
+import { onShards } from './cluster/shards.ts'
 import { keepsPlans } from './kept-plans.ts'
 import { listen } from './listen.ts'
 import { reader } from './reader.ts'
@@ -84,7 +85,8 @@ export function openDb(options: DbOptions): Db {
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const writer = (keepPlans: boolean): Writer => {
-    const run = <Row>(query: Sql) => {
+    const run = <Row>(given: Sql) => {
+      const query = db.isDistributed ? onShards(given) : given
       publishStatement(query.text)
       return single<Row>(pool, query, statementTimeoutMs, keepPlans)
     }

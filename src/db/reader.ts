@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Reader } from './access.ts'
+import { onShards } from './cluster/shards.ts'
 import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
 
@@ -11,6 +12,8 @@ const statementNameLength = 20
 
 export type ReaderOptions = {
   answerWithinMs?: number | undefined
+  /** True if statements are completed for the shards of a distributed database. */
+  isDistributed?: boolean
   /** True if the transaction keeps plans (kept-plans.ts). */
   keepPlans?: boolean
   beforeQuery?: () => void
@@ -18,7 +21,7 @@ export type ReaderOptions = {
 
 export function reader(
   target: pg.Pool | pg.ClientBase,
-  { answerWithinMs, keepPlans = false, beforeQuery = () => {} }: ReaderOptions = {},
+  { answerWithinMs, isDistributed = false, keepPlans = false, beforeQuery = () => {} }: ReaderOptions = {},
 ): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
     const config: Timed<pg.QueryArrayConfig> = {
@@ -41,7 +44,8 @@ export function reader(
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     await target.query(config)
   }
-  const publishAndRun = <Row>(query: Sql) => {
+  const publishAndRun = <Row>(given: Sql) => {
+    const query = isDistributed ? onShards(given) : given
     publishStatement(query.text)
     return run<Row>(query)
   }

@@ -27,11 +27,11 @@ const plainTexts = new WeakMap<TemplateStringsArray, string>()
 const arrayCast = /^::([a-z0-9]+)\[\]/
 
 /** Arrays are sent in binary format if the type they are cast to is known. */
-function parameter(value: unknown, textAfter: string): unknown {
-  if (!Array.isArray(value)) return value
-  const elementType = arrayCast.exec(textAfter)?.[1]
-  return (elementType && binaryArray(elementType, value)) ?? value
-}
+export const arrayParameter = (elementType: string | undefined, values: readonly unknown[]): unknown =>
+  (elementType && binaryArray(elementType, values)) ?? values
+
+const parameter = (value: unknown, textAfter: string): unknown =>
+  Array.isArray(value) ? arrayParameter(arrayCast.exec(textAfter)?.[1], value) : value
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   if (!values.some((value) => value instanceof Query)) {
@@ -65,18 +65,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   )
 }
 
-/**
- * Returns the rows of `values`, each in parentheses. `write` returns the text of a row; its arguments are the parameters
- * of the cells.
- */
-export function rowList(
-  rows: readonly (readonly unknown[])[],
-  write: (...parameters: string[]) => string = (...parameters) => parameters.join(', '),
-): Sql {
-  const values: unknown[] = []
-  const texts = rows.map((row) => `(${write(...row.map((cell) => `$${values.push(cell)}`))})`)
-  return new Query(texts.join(', '), values, true)
-}
+/** For a text that is built from the names and types of columns (db/cluster/insert-rows.ts). */
+export const sqlOf = (text: string, values: readonly unknown[], { hasRowList = false } = {}): Sql =>
+  new Query(text, values, hasRowList)
 
 /** Joins conditions with `and`. Returns `true` if there are none. */
 export function and(conditions: readonly Sql[]): Sql {

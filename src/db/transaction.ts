@@ -29,7 +29,7 @@ export async function begin<Result>(
   return onConnection(pool, async (client, lose) => {
     let ended: Promise<unknown> | undefined
     const answerWithinMs = unlimited ? unlimitedAnswerTimeoutMs : answerTimeoutMs(statementTimeoutMs)
-    const tx = transaction(client, { answerWithinMs, keepPlans }, isDistributed)
+    const tx = transaction(client, { answerWithinMs, keepPlans, isDistributed })
     try {
       // Sent together with the first statement. If it fails, so does that one.
       gatherWrites(client)
@@ -117,7 +117,7 @@ export class ReadOnlyConnection extends Error {
 
 type SendingTx = Tx & { sent: Promise<unknown>[] }
 
-function transaction(client: pg.PoolClient, options: ReaderOptions, isDistributed: boolean): SendingTx {
+function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
   const sent: Promise<unknown>[] = []
   const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client) })
   const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
@@ -125,7 +125,7 @@ function transaction(client: pg.PoolClient, options: ReaderOptions, isDistribute
     sending.catch(() => {})
     sent.push(sending)
   }
-  return Object.assign(onClient, { send, sent, isDistributed }) as SendingTx
+  return Object.assign(onClient, { send, sent, isDistributed: options.isDistributed }) as SendingTx
 }
 
 /** After a failed statement the following ones fail as well, with an error that says only that. */

@@ -1,5 +1,4 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import {
@@ -68,7 +67,7 @@ const windowRows = (list: readonly ClickWindow[]): Sql => sql`
   ) as click_window (organization_id, contact_id, message_id, from_at, until_at)`
 
 /** The newest clicks within the time range, read through the index on contacts. */
-const clicksIn = (db: Reader, list: readonly ClickWindow[]): Sql => {
+const clicksIn = (list: readonly ClickWindow[]): Sql => {
   // One pair of bounds for all messages: PostgreSQL prunes partitions only by values known before execution.
   const [fromId] = list.map((each) => each.fromId).sort()
   const untilId = list
@@ -78,11 +77,10 @@ const clicksIn = (db: Reader, list: readonly ClickWindow[]): Sql => {
   return sql`
     select id, occurred_at, machine, data ->> 'url' as url
     from events
-    where organization_id = click_window.organization_id and contact_id = click_window.contact_id
-      ${onShardsOf(db, list, sql`organization_id`)}
+    where events.organization_id = click_window.organization_id and events.contact_id = click_window.contact_id
       and occurred_at between click_window.from_at and click_window.until_at
       and id >= ${fromId} and id < ${untilId}
-      and message_id = click_window.message_id and ${isClick} and (not machine or machine_reason = ${burst})
+      and events.message_id = click_window.message_id and ${isClick} and (not machine or machine_reason = ${burst})
     order by occurred_at desc
     limit ${clicksMax}`
 }
@@ -95,7 +93,7 @@ export async function filterByLinks(
 ): Promise<ClickWindow[]> {
   const rows = await db<{ messageId: MessageId }>`
     select message_id from ${windowRows(list)}
-    where (select count(distinct url) from (${clicksIn(db, list)}) as click) >= ${linksMin}`
+    where (select count(distinct url) from (${clicksIn(list)}) as click) >= ${linksMin}`
   const found = new Set(rows.map(({ messageId }) => messageId))
   return list.filter(({ messageId }) => found.has(messageId))
 }
@@ -124,7 +122,7 @@ export async function lockFirstClicks(tx: Tx, list: readonly ClickWindow[]): Pro
 export const findClicks = (db: Reader, list: readonly ClickWindow[]): Promise<Click[]> => db<Click>`
   select click_window.organization_id, click_window.contact_id, click_window.message_id, click.*
   from ${windowRows(list)}
-  cross join lateral (${clicksIn(db, list)}) as click`
+  cross join lateral (${clicksIn(list)}) as click`
 
 export type Relabelled = {
   id: EventId

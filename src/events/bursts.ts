@@ -1,3 +1,4 @@
+import { inTurn } from '../db/cluster/batches.ts'
 import type { Tx } from '../db/db.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { EventId } from '../values/ids.ts'
@@ -72,12 +73,10 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
  * one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
-  if (!tx.isDistributed) return detectBurstsIn(tx, clicks)
-  const groups = groupBy(clicks, ({ organizationId }) => organizationId)
-  for (const [, own] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) await detectBurstsIn(tx, own)
+  // The newest clicks on each message can be read only from one node at a time.
+  return inTurn(tx, clicks, (some) => detectBurstsIn(tx, some))
 }
 
-/** On a distributed database, the clicks must be of one organization. */
 async function detectBurstsIn(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
   const windows = clickWindows(clicks, withinMs)
   const suspects = windows.length === 0 ? [] : await filterByLinks(tx, windows, linksMin)

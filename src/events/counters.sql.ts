@@ -1,5 +1,5 @@
+import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Tx } from '../db/db.ts'
-import { insertRows } from '../db/insert-rows.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 
@@ -19,16 +19,16 @@ export function addToCounters(tx: Tx, rows: readonly CounterRow[]): void {
   if (rows.length === 0) return
   tx.send`
     insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
-    ${insertRows(tx, [
-      ['uuid', rows.map((row) => row.organizationId)],
-      ['text', rows.map((row) => row.eventName)],
-      ['uuid', rows.map((row) => row.flowId)],
-      ['text', rows.map((row) => row.grain)],
-      ['timestamptz', rows.map((row) => row.startsAt)],
-      ['int8', rows.map((row) => row.total)],
-      ['int8', rows.map((row) => row.uniques)],
-      ['int8', rows.map((row) => row.machine)],
-    ])}
+    ${insertRows(tx, {
+      organization_id: ['uuid', rows.map((row) => row.organizationId)],
+      event_name: ['text', rows.map((row) => row.eventName)],
+      flow_id: ['uuid', rows.map((row) => row.flowId)],
+      grain: ['text', rows.map((row) => row.grain)],
+      starts_at: ['timestamptz', rows.map((row) => row.startsAt)],
+      total: ['int8', rows.map((row) => row.total)],
+      uniques: ['int8', rows.map((row) => row.uniques)],
+      machine: ['int8', rows.map((row) => row.machine)],
+    })}
     on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
     set total = event_counters.total + excluded.total,
       uniques = event_counters.uniques + excluded.uniques,

@@ -1,6 +1,5 @@
+import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { isOneOrganization, onShardsOf } from '../db/distributed.ts'
-import { insertRows } from '../db/insert-rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -25,16 +24,14 @@ export async function findCountedMessages(
   const keys = new Map<MessageId, OrganizationId>()
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
-  const onNode = onShardsOf(db, events, sql`messages.organization_id`)
-  // A distributed database rejects the offset if the statement runs on several shards.
-  const offset = db.isDistributed && !isOneOrganization(events) ? sql`` : sql`offset 0`
   const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
     select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain
     from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
     cross join lateral (
       select id, flow_version_id, email from messages
-      where messages.organization_id = key.organization_id and messages.id = key.id ${onNode} ${offset}
+      where messages.organization_id = key.organization_id and messages.id = key.id
+      offset 0
     ) as message`
   return new Map(
     rows.map(({ id, versionId, domain }) => {
@@ -64,10 +61,10 @@ export async function selectCountedValues(
   keys: readonly Omit<CountedValues, 'counted'>[],
 ): Promise<CountedValues[]> {
   return db<CountedValues>`
-    select organization_id, flow_id, kind, day::text, counted
+    select stored.organization_id, stored.flow_id, stored.kind, stored.day::text, stored.counted
     from unnest(${keysOf(keys)}) as key (organization_id, flow_id, kind, day)
-    join flow_counter_values using (organization_id, flow_id, kind, day)
-    where true ${onShardsOf(db, keys, sql`flow_counter_values.organization_id`)}`
+    join flow_counter_values as stored on stored.organization_id = key.organization_id
+      and stored.flow_id = key.flow_id and stored.kind = key.kind and stored.day = key.day`
 }
 
 /** Adds values while there is room, and returns all values that are counted. The rows must be in key order. */
@@ -103,18 +100,18 @@ export function addToFlowCounters(tx: Tx, rows: readonly FlowCounterRow[]): void
   if (rows.length === 0) return
   tx.send`
     insert into flow_counters (organization_id, flow_id, grain, kind, starts_at, value, event_name, total, uniques, machine)
-    ${insertRows(tx, [
-      ['uuid', rows.map((row) => row.organizationId)],
-      ['uuid', rows.map((row) => row.flowId)],
-      ['text', rows.map((row) => row.grain)],
-      ['text', rows.map((row) => row.kind)],
-      ['timestamptz', rows.map((row) => row.startsAt)],
-      ['text', rows.map((row) => row.value)],
-      ['text', rows.map((row) => row.eventName)],
-      ['int8', rows.map((row) => row.total)],
-      ['int8', rows.map((row) => row.uniques)],
-      ['int8', rows.map((row) => row.machine)],
-    ])}
+    ${insertRows(tx, {
+      organization_id: ['uuid', rows.map((row) => row.organizationId)],
+      flow_id: ['uuid', rows.map((row) => row.flowId)],
+      grain: ['text', rows.map((row) => row.grain)],
+      kind: ['text', rows.map((row) => row.kind)],
+      starts_at: ['timestamptz', rows.map((row) => row.startsAt)],
+      value: ['text', rows.map((row) => row.value)],
+      event_name: ['text', rows.map((row) => row.eventName)],
+      total: ['int8', rows.map((row) => row.total)],
+      uniques: ['int8', rows.map((row) => row.uniques)],
+      machine: ['int8', rows.map((row) => row.machine)],
+    })}
     on conflict (organization_id, flow_id, grain, kind, starts_at, value, event_name) do update
     set total = flow_counters.total + excluded.total,
       uniques = flow_counters.uniques + excluded.uniques,

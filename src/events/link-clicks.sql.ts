@@ -1,5 +1,4 @@
 import type { Reader } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
 import { timeOfId } from './id-time.ts'
@@ -31,13 +30,14 @@ export const findFirstLinks = (
   db: Reader,
   keys: readonly { organizationId: OrganizationId; messageId: MessageId }[],
 ): Promise<FirstLink[]> => db<FirstLink>`
-  select subject_id as message_id, occurred_at, replace(link_id::text, '-', '') as link_id
+  select key.subject_id as message_id, occurred_at, replace(link_id::text, '-', '') as link_id
   from unnest(
     ${keys.map((key) => key.organizationId)}::uuid[],
     ${keys.map((key) => key.messageId)}::uuid[]
   ) as key (organization_id, subject_id)
-  join first_occurrences using (organization_id, subject_id)
-  where event_name = 'emailClick' ${onShardsOf(db, keys, sql`first_occurrences.organization_id`)}`
+  join first_occurrences on first_occurrences.organization_id = key.organization_id
+    and first_occurrences.subject_id = key.subject_id
+  where event_name = 'emailClick'`
 
 async function findFirsts(db: Reader, { organizationId, messages }: Changed, wasHuman: Sql): Promise<FirstOnLink[]> {
   // Keeps the query out of the partitions of the months before the messages, and of the contact's earlier events.

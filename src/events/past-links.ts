@@ -1,5 +1,5 @@
+import { selectOrganizationIds } from '../db/cluster/batches.ts'
 import type { Db } from '../db/db.ts'
-import { selectOrganizationIds } from '../db/per-organization.ts'
 import { linkOf } from './link.ts'
 import { type PastClick, selectClicksWithoutLink, updateLinks } from './past-links.sql.ts'
 

@@ -1,6 +1,5 @@
+import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Link, linkOf } from './link.ts'
@@ -29,13 +28,12 @@ export async function findContactsOf(
 ): Promise<Map<ContactId, EventContact>> {
   const keys = [...new Map(events.map((event) => [event.contactId, event])).values()]
   const rows = await db<EventContact & { id: ContactId }>`
-    select id, email, first_name
+    select contacts.id, email, first_name
     from unnest(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.contactId)}::uuid[]
     ) as key (organization_id, id)
-    join contacts using (organization_id, id)
-    where true ${onShardsOf(db, keys, sql`contacts.organization_id`)}`
+    join contacts on contacts.organization_id = key.organization_id and contacts.id = key.id`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -51,24 +49,29 @@ export async function insertEvents(
   const rows = await tx<{ id: EventId }>`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
       machine_reason, data, contact_email, contact_first_name, link)
-    select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data::jsonb, contact_email, contact_first_name, link
-    from unnest(
-      ${events.map((event) => event.organizationId)}::uuid[],
-      ${events.map((event) => event.id)}::uuid[],
-      ${events.map((event) => event.eventName)}::text[],
-      ${events.map((event) => event.occurredAt)}::timestamptz[],
-      ${events.map((event) => event.messageId)}::uuid[],
-      ${events.map((event) => event.flowId)}::uuid[],
-      ${events.map((event) => event.contactId)}::uuid[],
-      ${events.map((event) => event.machine)}::bool[],
-      ${events.map((event) => event.machineReason)}::text[],
-      ${events.map(({ contactId, data }) => dataText(contacts.has(contactId) ? data : withoutPersonalData(data)))}::text[],
-      ${events.map(({ contactId }) => contacts.get(contactId)?.email)}::text[],
-      ${events.map(({ contactId }) => contacts.get(contactId)?.firstName)}::text[],
-      ${events.map((event) => clickedLink(event)?.text)}::text[]
-    ) as event (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data, contact_email, contact_first_name, link)
+    ${insertRows(
+      tx,
+      {
+        organization_id: ['uuid', events.map((event) => event.organizationId)],
+        id: ['uuid', events.map((event) => event.id)],
+        event_name: ['text', events.map((event) => event.eventName)],
+        occurred_at: ['timestamptz', events.map((event) => event.occurredAt)],
+        message_id: ['uuid', events.map((event) => event.messageId)],
+        flow_id: ['uuid', events.map((event) => event.flowId)],
+        contact_id: ['uuid', events.map((event) => event.contactId)],
+        machine: ['bool', events.map((event) => event.machine)],
+        machine_reason: ['text', events.map((event) => event.machineReason)],
+        data: [
+          'text',
+          events.map((event) => dataText(contacts.has(event.contactId) ? event.data : withoutPersonalData(event.data))),
+        ],
+        contact_email: ['text', events.map(({ contactId }) => contacts.get(contactId)?.email)],
+        contact_first_name: ['text', events.map(({ contactId }) => contacts.get(contactId)?.firstName)],
+        link: ['text', events.map((event) => clickedLink(event)?.text)],
+      },
+      `organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
+      data::jsonb, contact_email, contact_first_name, link`,
+    )}
     on conflict do nothing
     returning id`
   return rows.map(({ id }) => id)
@@ -116,14 +119,14 @@ export const subjectOf = ({ messageId, contactId }: NewEvent) => messageId ?? co
 export async function insertFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<FirstOccurrence[]> {
   return tx<FirstOccurrence>`
     insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at, link_id)
-    select * from unnest(
-      ${events.map((event) => event.organizationId)}::uuid[],
-      ${events.map(subjectOf)}::uuid[],
-      ${events.map((event) => event.eventName)}::text[],
-      ${events.map((event) => event.flowId)}::uuid[],
-      ${events.map((event) => event.occurredAt)}::timestamptz[],
-      ${events.map((event) => clickedLink(event)?.id)}::uuid[]
-    )
+    ${insertRows(tx, {
+      organization_id: ['uuid', events.map((event) => event.organizationId)],
+      subject_id: ['uuid', events.map(subjectOf)],
+      event_name: ['text', events.map((event) => event.eventName)],
+      flow_id: ['uuid', events.map((event) => event.flowId)],
+      occurred_at: ['timestamptz', events.map((event) => event.occurredAt)],
+      link_id: ['uuid', events.map((event) => clickedLink(event)?.id)],
+    })}
     on conflict (organization_id, subject_id, event_name) do update
     set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at, link_id = excluded.link_id
     where excluded.occurred_at < first_occurrences.occurred_at

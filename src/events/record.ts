@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Counter, type Registry } from 'prom-client'
+import { createNodeBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
-import { createNodeBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'

@@ -1,6 +1,5 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 
@@ -117,8 +116,7 @@ export async function findVersions(
   return db.run<Version>(sql`
     select ${versionColumns}
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    join flow_versions versions using (organization_id, id)
-    where true ${onShardsOf(db, keys, sql`versions.organization_id`)}`)
+    join flow_versions versions on versions.organization_id = key.organization_id and versions.id = key.id`)
 }
 
 export type VersionSummary = Pick<Version, 'subject' | 'createdAt'> & { number: number; createdBy: string | null }

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import { checkNodes } from '../db/cluster-nodes.ts'
+import { checkNodes } from '../db/cluster/nodes.ts'
 import type { Db } from '../db/db.ts'
 import { isMigrated, isWritable } from '../db/migrate.ts'
 import { findFreeBytes } from '../runtime/disk.ts'
@@ -58,7 +58,6 @@ async function checkDisk(directory: string, freeMibMin: number): Promise<CheckRe
  * of the other nodes.
  */
 export async function findWarnings(db: Db): Promise<string[]> {
-  if (!db.isDistributed) return []
   const nodes = await within(answerWithinMs, checkNodes(db)).catch(() => undefined)
   if (!nodes) return ['The nodes of the database could not be checked.']
   return nodes.flatMap(({ name, isUp }) => (isUp ? [] : [`The database node ${name} is down.`]))

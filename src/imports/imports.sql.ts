@@ -1,7 +1,5 @@
 import type { ActorType } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
@@ -168,8 +166,8 @@ export async function findUnfinished(
     select imports.*
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
-    join imports using (organization_id, id)
-    where status in ('queued', 'running') ${onShardsOf(db, keys, sql`imports.organization_id`)}`
+    join imports on imports.organization_id = wanted.organization_id and imports.id = wanted.id
+    where status in ('queued', 'running')`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }
 

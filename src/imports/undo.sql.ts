@@ -1,8 +1,6 @@
 import type { Subscription, SuppressionReason } from '../contacts/eligibility.ts'
 import { createdSpan } from '../contacts/imported-contacts.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import type { Undo } from './imports.sql.ts'
 
@@ -181,7 +179,7 @@ export async function findUndoing<Row>(
     select imports.*
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (organization_id, id)
-    join imports using (organization_id, id)
-    where undo ->> 'status' in ('queued', 'running') ${onShardsOf(db, keys, sql`imports.organization_id`)}`
+    join imports on imports.organization_id = wanted.organization_id and imports.id = wanted.id
+    where undo ->> 'status' in ('queued', 'running')`
   return keys.map(({ id }) => rows.find((row) => row.id === id))
 }

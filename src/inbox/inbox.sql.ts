@@ -1,5 +1,4 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { and, sql } from '../db/sql.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -81,12 +80,11 @@ export type InboxRow = {
 }
 
 /** The message may have been erased with its contact since. */
-const isQueued = (db: Reader, rows: InboxRow[]) => sql`exists (
+const isQueued = sql`exists (
   select from messages
-  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued'
-    ${onShardsOf(db, rows, sql`messages.organization_id`)})`
+  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
 
-export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued(db, rows))
+export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued)
 
 export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = sql`true`): Promise<void> {
   await db`

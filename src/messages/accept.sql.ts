@@ -1,7 +1,5 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -31,10 +29,10 @@ export function flowsOf(keys: readonly FlowKey[]): FlowKey[] {
 /** Returns the state of each of these flows, and the time of the database. */
 export async function findFlowStates(db: Reader, flows: readonly FlowKey[]): Promise<FlowState[]> {
   return db<FlowState>`
-    select organization_id, id, kind, status, version_id, now() as now
+    select flows.organization_id, flows.id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
-    join flows using (organization_id, id)
-    where deleted_at is null ${onShardsOf(db, flows, sql`flows.organization_id`)}`
+    join flows on flows.organization_id = key.organization_id and flows.id = key.id
+    where deleted_at is null`
 }
 
 export type Recipient = {
@@ -106,15 +104,13 @@ const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAd
   select position, id as contact_id, email, first_name, last_name, attributes, subscription
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     with ordinality as key (organization_id, email_key, position)
-  join contacts using (organization_id, email_key)
-  where true ${onShardsOf(db, keys, sql`contacts.organization_id`)}`
+  join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
 
 const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AtPosition & { reason: string }>`
   select position, reason
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
     with ordinality as key (organization_id, email_key, position)
-  join suppressions using (organization_id, email_key)
-  where true ${onShardsOf(db, keys, sql`suppressions.organization_id`)}`
+  join suppressions on suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key`
 
 export type NewMessage = {
   organizationId: OrganizationId
@@ -151,8 +147,7 @@ export async function lockRecipients(tx: Tx, messages: readonly NewMessage[]): P
       ${messages.map((message) => message.organizationId)}::uuid[],
       ${messages.map((message) => message.contactId)}::uuid[]
     ) as key (organization_id, id)
-    join contacts using (organization_id, id)
-    where true ${onShardsOf(tx, messages, sql`contacts.organization_id`)}
+    join contacts on contacts.organization_id = key.organization_id and contacts.id = key.id
     order by contacts.organization_id, contacts.id
     for key share of contacts`
   return new Set(rows.map(({ id }) => id))
@@ -257,10 +252,9 @@ export async function findUsedKeys(
     select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.message_id, used.answer,
       messages.flow_id, messages.contact_id, messages.email, messages.queued_at, messages.send_at
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
-    join idempotency_keys used using (organization_id, key)
+    join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
     join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
-    where used.created_at >= now() - interval '24 hours'
-      ${onShardsOf(db, keys, sql`used.organization_id`, sql`messages.organization_id`)}`
+    where used.created_at >= now() - interval '24 hours'`
 }
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */

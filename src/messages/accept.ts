@@ -1,6 +1,6 @@
+import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
-import { transactionTime } from '../db/distributed.ts'
-import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import { retrying } from '../db/retrying.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { NeedsTask } from '../flows/template.ts'

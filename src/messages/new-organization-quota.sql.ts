@@ -1,6 +1,4 @@
 import type { Reader } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import { leastId, type OrganizationId } from '../values/ids.ts'
 
 export type NewOrganization = { id: OrganizationId; used: number }
@@ -18,15 +16,11 @@ export async function findNewOrganizations(
     select organizations.id, (
         select count(*) from (
           select from messages
-          where messages.organization_id = organizations.id and messages.id >= ${leastId('msg', since.getTime())}
-            ${onShardsOf(
-              db,
-              ids.map((organizationId) => ({ organizationId })),
-              sql`messages.organization_id`,
-            )}
+          where messages.organization_id = key.organization_id and messages.id >= ${leastId('msg', since.getTime())}
           limit ${countMax}
         ) as accepted
       ) as used
-    from organizations
-    where id = any (${ids}::uuid[]) and self_registered and created_at > now() - ${newForDays} * interval '1 day'`
+    from unnest(${ids}::uuid[]) as key (organization_id)
+    join organizations on organizations.id = key.organization_id
+    where self_registered and created_at > now() - ${newForDays} * interval '1 day'`
 }

@@ -1,5 +1,5 @@
+import { createBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain, type Recorded, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'

@@ -1,7 +1,5 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import type { NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
@@ -42,28 +40,26 @@ export async function findMessagesToSend(
     select messages.organization_id, messages.id, messages.flow_id, flow_version_id, contact_id,
       -- Of a broadcast, the kind that was confirmed: that of the flow may have changed since.
       coalesce((select case when service_announcement then 'transactional' else 'marketing' end from broadcasts
-        where broadcasts.organization_id = messages.organization_id and broadcasts.id = messages.broadcast_id
-          ${onShardsOf(db, keys, sql`broadcasts.organization_id`)}), flows.kind) as flow_kind,
+        where broadcasts.organization_id = messages.organization_id and broadcasts.id = messages.broadcast_id), flows.kind) as flow_kind,
       messages.email, subject, context, is_test, broadcast_id,
       coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
       contacts.email as contact_email, contacts.first_name as contact_first_name,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
-          and reason <> 'unsubscribe' ${onShardsOf(db, keys, sql`suppressions.organization_id`)}
+          and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from messages
-      where organization_id = key.organization_id and messages.id = key.id ${onShardsOf(db, keys, sql`organization_id`)}
+      where messages.organization_id = key.organization_id and messages.id = key.id
       offset 0
     ) as messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
-      ${onShardsOf(db, keys, sql`flows.organization_id`)}
     left join lateral (
       select * from contacts
-      where organization_id = messages.organization_id and id = messages.contact_id ${onShardsOf(db, keys, sql`organization_id`)}
+      where contacts.organization_id = messages.organization_id and contacts.id = messages.contact_id
       offset 0
     ) as contacts on true
     where messages.status = 'queued'`
@@ -98,11 +94,6 @@ export async function updateMessages(tx: Tx, changes: readonly MessageChange[]):
       ${changes.map(({ outcome }) => outcome.queueId)}::text[]
     ) as change (organization_id, id, status, reason, relay_reply, queue_id), now() as now
     where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
-      ${onShardsOf(
-        tx,
-        changes.map(({ claim }) => claim),
-        sql`messages.organization_id`,
-      )}
     returning messages.id`
   return new Set(rows.map(({ id }) => id))
 }

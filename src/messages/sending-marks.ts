@@ -1,5 +1,5 @@
+import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
-import { createBatcher, type ItemBatcher } from '../db/per-organization.ts'
 import type { Claim } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
 import { markSending, unmarkSending } from './sending-marks.sql.ts'

@@ -10,8 +10,8 @@ import type { EmailAddress } from '../values/email.ts'
 import { notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import { findFlowStates, findRecipients, type NewMessage, type Recipient } from './accept.sql.ts'
-import { insertWithJobs } from './accept.ts'
 import type { AcceptorParts } from './accept.ts'
+import { insertWithJobs } from './accept.ts'
 import { laneOf, missingRefusal, snapshotText, valuesFor, warningsOf } from './draft.ts'
 
 export const testRecipientsMax = 10

@@ -1,5 +1,5 @@
+import { onShardsOf } from '../db/cluster/shards.ts'
 import type { Reader, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
@@ -36,6 +36,7 @@ export async function deleteRows(
   organizationId: OrganizationId,
   limit: number,
 ): Promise<number> {
+  // By ctid alone: while statistics are out of date, the index of the organization would be read whole for each batch.
   const name = sql([table] as unknown as TemplateStringsArray)
   const [row] = await db.run<{ count: number }>(sql`
     with deleted as (

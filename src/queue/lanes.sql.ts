@@ -1,5 +1,4 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { JobKind } from './queue.ts'
@@ -13,8 +12,11 @@ export type ClaimOptions = {
   /** No lanes of these organizations are claimed. */
   except?: readonly OrganizationId[]
   /** Claims only lanes of this organization. */
-  organizationId?: OrganizationId
+  organizationId?: OrganizationId | undefined
 }
+
+const isNoneOf = (organizationIds: readonly OrganizationId[]) =>
+  organizationIds.length === 0 ? sql`` : sql`and organization_id <> all (${organizationIds}::uuid[])`
 
 /** Claims due lanes that no worker holds. Rows locked by another worker are skipped. */
 export async function claimLanes(
@@ -23,12 +25,11 @@ export async function claimLanes(
   { token, leaseMs, limit, except = [], organizationId }: ClaimOptions,
 ): Promise<LaneKey[]> {
   const isOwn = organizationId === undefined ? sql`` : sql`and lanes.organization_id = ${organizationId}`
-  const isOther = except.length === 0 ? sql`` : sql`and organization_id <> all (${except}::uuid[])`
   return db<LaneKey>`
     with due as materialized (
       select organization_id, kind, lane
       from lanes
-      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn} ${isOther}
+      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isOwn} ${isNoneOf(except)}
       order by next_due_at
       limit ${limit}
       for update skip locked
@@ -44,14 +45,17 @@ export async function claimLanes(
 export async function findDueOrganizations(
   db: Reader,
   kind: JobKind,
-  limit: number,
-  among?: readonly OrganizationId[],
+  {
+    limit,
+    except = [],
+    among,
+  }: Pick<ClaimOptions, 'limit' | 'except'> & { among?: readonly OrganizationId[] | undefined },
 ): Promise<{ organizationId: OrganizationId }[]> {
   const isAmong = among === undefined ? sql`` : sql`and organization_id = any (${among}::uuid[])`
   return db<{ organizationId: OrganizationId }>`
     select organization_id
     from lanes
-    where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isAmong}
+    where kind = ${kind} and next_due_at <= now() and not held and leased_until < now() ${isAmong} ${isNoneOf(except)}
     group by organization_id
     order by min(next_due_at)
     limit ${limit}`
@@ -75,7 +79,7 @@ export async function renewLanes(
       ${holds.map((hold) => hold.token)}::uuid[]
     ) as hold (organization_id, lane, token)
     where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
-      and lanes.token = hold.token ${onShardsOf(db, holds, sql`lanes.organization_id`)}
+      and lanes.token = hold.token
     returning lanes.organization_id, lanes.lane`
 }
 
@@ -99,13 +103,13 @@ export async function readJobs(db: Reader, kind: JobKind, reads: readonly LaneRe
       ${reads.map((read) => read.limit)}::int[]
     ) as read (organization_id, lane, token, after_due, after_id, row_limit)
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
-      and lanes.token = read.token and not lanes.held ${onShardsOf(db, reads, sql`lanes.organization_id`)}
+      and lanes.token = read.token and not lanes.held
     cross join lateral (
       select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)
-        and jobs.due_at <= now() ${onShardsOf(db, reads, sql`jobs.organization_id`)}
+        and jobs.due_at <= now()
       order by jobs.due_at, jobs.id
       limit read.row_limit
     ) as job`
@@ -125,19 +129,17 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
       select from lanes
       join unnest(${organizationIds}::uuid[], ${lanes}::text[]) as release (organization_id, lane)
         on lanes.organization_id = release.organization_id and lanes.lane = release.lane and lanes.kind = ${kind}
-      where true ${onShardsOf(tx, releases, sql`lanes.organization_id`)}
       order by lanes.organization_id, lanes.kind, lanes.lane
       for update of lanes`
     await tx`
       update lanes
       set token = null, leased_until = '-infinity', next_due_at = (
         select min(due_at) from jobs
-        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
-          ${onShardsOf(tx, releases, sql`jobs.organization_id`)})
+        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane)
       from unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[])
         as release (organization_id, lane, token)
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
-        and lanes.token = release.token ${onShardsOf(tx, releases, sql`lanes.organization_id`)}`
+        and lanes.token = release.token`
   }
   await db.begin(release, { rows: releases.length })
 }

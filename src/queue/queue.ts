@@ -1,8 +1,8 @@
+import { perOrganization } from '../db/cluster/batches.ts'
+import { insertRows } from '../db/cluster/insert-rows.ts'
+import { onShardsOf } from '../db/cluster/shards.ts'
 import type { Db, Tx, Writer } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { shouldListRows } from '../db/insert-rows.ts'
-import { perOrganization } from '../db/per-organization.ts'
-import { rowList, type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
@@ -65,33 +65,20 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
   const lanes = lanesOf(jobs)
   tx.send`
     insert into lanes (organization_id, kind, lane, next_due_at)
-    ${shouldListRows(tx, lanes.length) ? laneList(lanes) : laneArrays(lanes)}
+    ${insertRows(
+      tx,
+      {
+        organization_id: ['uuid', lanes.map((lane) => lane.organizationId)],
+        kind: ['text', lanes.map((lane) => lane.kind)],
+        lane: ['text', lanes.map((lane) => lane.lane)],
+        delay_ms: ['int8', lanes.map((lane) => lane.delayMs ?? 0)],
+        due_at: ['timestamptz', lanes.map((lane) => lane.dueAt)],
+      },
+      "organization_id, kind, lane, greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')",
+    )}
     on conflict (organization_id, kind, lane) do update set next_due_at = excluded.next_due_at
     where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at`
 }
-
-const laneArrays = (lanes: readonly NewJob[]): Sql => sql`
-  select organization_id, kind, lane, greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')
-  from unnest(
-    ${lanes.map((lane) => lane.organizationId)}::uuid[],
-    ${lanes.map((lane) => lane.kind)}::text[],
-    ${lanes.map((lane) => lane.lane)}::text[],
-    ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[],
-    ${lanes.map((lane) => lane.dueAt)}::timestamptz[]
-  ) as lane (organization_id, kind, lane, delay_ms, due_at)`
-
-const laneList = (lanes: readonly NewJob[]): Sql => sql`
-  values ${rowList(
-    lanes.map(({ organizationId, kind, lane, delayMs = 0, dueAt = null }) => [
-      organizationId,
-      kind,
-      lane,
-      dueAt,
-      delayMs,
-    ]),
-    (organizationId, kind, lane, dueAt, delayMs) =>
-      `${organizationId}, ${kind}, ${lane}, greatest(${dueAt}::timestamptz, statement_timestamp() + ${delayMs}::int8 * interval '1 ms')`,
-  )}`
 
 /** The first job of each lane, in key order. */
 function lanesOf(jobs: readonly NewJob[]): NewJob[] {
@@ -129,7 +116,7 @@ export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Pr
 /** Settles jobs that have nothing else to record. */
 export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
   const items = settlements.map((settlement) => ({ ...settlement, organizationId: settlement.claim.organizationId }))
-  const settle = async (own: readonly Settlement[]) => [...(await db.begin((tx) => settleJobs(tx, own)))]
+  const settle = async (some: readonly Settlement[]) => [...(await db.begin((tx) => settleJobs(tx, some)))]
   await perOrganization(db, items, settle, rethrow)
 }
 
@@ -138,7 +125,8 @@ const rethrow = (_items: unknown, error: unknown) => {
 }
 
 // By ctid: if the statistics of the queue are out of date, the planner would look the keys up by reading the whole queue
-// of an organization. The id is compared as well: if the lane was dropped, the ctid may belong to another job.
+// of an organization, and so the organization is not joined. The id is compared as well: if the lane was dropped, the
+// ctid may belong to another job.
 
 function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
   return tx<{ id: string }>`
@@ -152,11 +140,11 @@ function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: s
       ${settlements.map(({ claim }) => claim.id)}::uuid[]
     ) as settled (organization_id, kind, lane, token, row_ctid, id)
     join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onNodeOf(tx, settlements)}
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
     returning jobs.id`
 }
 
-const onNodeOf = (tx: Tx, settlements: readonly Settlement[]) =>
+const onShardsOfJobs = (tx: Tx, settlements: readonly Settlement[]) =>
   onShardsOf(
     tx,
     settlements.map(({ claim }) => claim),
@@ -179,7 +167,7 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
       ${settlements.map(({ untried }) => (untried ? 0 : 1))}::int[]
     ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted) offset 0) as settled
     join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onNodeOf(tx, settlements)}
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
     returning jobs.id`
 }
 

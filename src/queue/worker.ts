@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
+import { perOrganization } from '../db/cluster/batches.ts'
+import { Claims } from '../db/cluster/claims.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from '../db/db.ts'
-import { perOrganization } from '../db/per-organization.ts'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { within } from '../runtime/within.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { LaneClaims } from './claim.ts'
 import type { Hints } from './hints.ts'
 import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
-import { type LaneKey, type LaneRead, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
+import {
+  claimLanes,
+  findDueOrganizations,
+  type LaneKey,
+  type LaneRead,
+  readJobs,
+  releaseLanes,
+  renewLanes,
+} from './lanes.sql.ts'
 import { type Claim, endJobs, type JobKind } from './queue.ts'
 
 /**
@@ -99,7 +107,7 @@ export class Worker<Work> {
   readonly #failures: FailureLog
   readonly #spec: WorkerSpec<Work>
   readonly #hints: Hints
-  readonly #claims: LaneClaims
+  readonly #claims: Claims
   readonly #section: string
   readonly #lanes = new Map<string, Lane<Work>>()
   /** Jobs in flight by organization. */
@@ -126,7 +134,7 @@ export class Worker<Work> {
     this.#spec = options.spec
     this.#section = `job ${options.spec.kind}`
     this.#hints = options.hints
-    this.#claims = new LaneClaims(options.db, options.spec.kind)
+    this.#claims = new Claims(options.db)
   }
 
   /** The number of jobs whose handler is running: the peer has not responded yet. */
@@ -201,7 +209,12 @@ export class Worker<Work> {
     const token = randomUUID()
     const free = lanesMax - this.#lanes.size
     const limit = sharesLanes ? Math.min(free, Math.max(1, this.#running)) : free
-    const claimed = await this.#claims.claim({ token, leaseMs, limit, except: this.#fullOrganizations() })
+    const { kind } = this.#spec
+    const except = this.#fullOrganizations()
+    const claimed = await this.#claims.claim({
+      claim: (db, organizationId) => claimLanes(db, kind, { token, leaseMs, limit, except, organizationId }),
+      findDue: (among) => findDueOrganizations(this.#db, kind, { limit, except, among }),
+    })
     if (sharesLanes && claimed.length === limit) this.#pauseClaims()
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
     return claimed.length

@@ -1,5 +1,4 @@
 import type { Reader } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
 import { sql } from '../db/sql.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -50,13 +49,12 @@ export async function findMessages(
 ): Promise<SentMessage[]> {
   if (keys.length === 0) return []
   return db<SentMessage>`
-    select organization_id, id, flow_id, contact_id, email, is_test
+    select messages.organization_id, messages.id, flow_id, contact_id, email, is_test
     from unnest(
       ${keys.map((key) => key.organizationId)}::uuid[],
       ${keys.map((key) => key.messageId)}::uuid[]
     ) as key (organization_id, id)
-    join messages using (organization_id, id)
-    where true ${onShardsOf(db, keys, sql`messages.organization_id`)}`
+    join messages on messages.organization_id = key.organization_id and messages.id = key.id`
 }
 
 /** There is no index for this rare query: it searches the newest messages only. */

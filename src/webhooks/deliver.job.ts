@@ -1,7 +1,7 @@
 import { signWebhook } from '@waxwing/sdk'
 import { version } from '../config/package-root.ts'
+import { createBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { createBatcher } from '../db/per-organization.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { type Claim, settleJobs } from '../queue/queue.ts'
 import type { Handled, PeerState, WorkerSpec } from '../queue/worker.ts'

@@ -1,6 +1,4 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { onShardsOf } from '../db/distributed.ts'
-import { sql } from '../db/sql.ts'
 import type { Settlement } from '../queue/queue.ts'
 import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
@@ -51,13 +49,12 @@ export async function findDeliveriesToSend(
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from deliveries
-      where organization_id = key.organization_id and deliveries.id = key.id ${onShardsOf(db, keys, sql`organization_id`)}
+      where deliveries.organization_id = key.organization_id and deliveries.id = key.id
       offset 0
     ) as deliveries
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
-      ${onShardsOf(db, keys, sql`webhooks.organization_id`)}
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
-      and coalesce(deliveries.body, '') = '' ${onShardsOf(db, keys, sql`events.organization_id`)}
+      and coalesce(deliveries.body, '') = ''
     where deliveries.status = any (${statuses}::text[])`
 }
 
@@ -79,8 +76,6 @@ export function updateUntried(tx: Tx, { claim, retryInMs }: Settlement, id: Deli
     where organization_id = ${claim.organizationId} and id = ${id} and status = 'pending'`
 }
 
-const claimOf = ({ settlement: { claim } }: DeliveryResult) => claim
-
 /** Returns the deliveries whose contact was erased during the attempt. */
 export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
   const rows = await tx<{ id: string; isErased: boolean }>`
@@ -100,7 +95,6 @@ export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[
       ${results.map(({ attempt }) => attempt.reason)}::text[]
     ) as row (organization_id, id, retry_in_ms, status, body, number, at, reason) offset 0) as result
     where deliveries.organization_id = result.organization_id and deliveries.id = result.id
-      ${onShardsOf(tx, results.map(claimOf), sql`deliveries.organization_id`)}
     returning deliveries.id, deliveries.body = '' as is_erased`
   return new Set(rows.flatMap(({ id, isErased }) => (isErased ? [id] : [])))
 }
@@ -145,7 +139,6 @@ export function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): voi
       ${endpoints.map(({ succeeded }) => succeeded)}::bool[]
     ) as endpoint (organization_id, id, succeeded), now() as now
     where webhooks.organization_id = endpoint.organization_id and webhooks.id = endpoint.id
-      ${onShardsOf(tx, endpoints, sql`webhooks.organization_id`)}
       and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
         or (failing_since is null) <> endpoint.succeeded)`
 }

@@ -1,5 +1,5 @@
+import { organizationsToVisit } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { organizationsToVisit } from '../db/per-organization.ts'
 import type { Hints } from '../queue/hints.ts'
 import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { asDistributed } from '../../test/support/as-distributed.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
-import { newId, type OrganizationId } from '../values/ids.ts'
-import { findNodesOf } from './cluster-nodes.ts'
-import type { Db } from './db.ts'
-import { createBatcher, createNodeBatcher, perOrganization } from './per-organization.ts'
+import { asDistributed } from '../../../test/support/as-distributed.ts'
+import { createTestDb } from '../../../test/support/test-db.ts'
+import { newId, type OrganizationId } from '../../values/ids.ts'
+import type { Db } from '../db.ts'
+import { createBatcher, createNodeBatcher, perOrganization } from './batches.ts'
+import { findNodesOf } from './nodes.ts'
 
 const distributed = { isDistributed: true } as Db
 const plain = { isDistributed: false } as Db

@@ -1,4 +1,4 @@
-import type { Reader } from './db.ts'
+import type { Reader } from '../db.ts'
 
 /**
  * - distributed: the rows of an organization are on one node, together with its rows in the other tables

@@ -1,13 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect, test } from 'vitest'
-import { globalTables } from '../../test/support/statement-rules.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
-import { until } from '../../test/support/until.ts'
+import { globalTables } from '../../../test/support/statement-rules.ts'
+import { createTestDb } from '../../../test/support/test-db.ts'
+import { until } from '../../../test/support/until.ts'
+import { migrate } from '../migrate.ts'
+import { withMigrationLock } from '../migration-lock.ts'
+import { type StartedStatement, statementChannelName } from '../statement-channel.ts'
 import { checkCoordinator, detectDistribution, distribute, findDistributedTables } from './distribute.ts'
 import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
-import { migrate } from './migrate.ts'
-import { withMigrationLock } from './migration-lock.ts'
-import { type StartedStatement, statementChannelName } from './statement-channel.ts'
 
 const none: ReadonlySet<string> = new Set()
 

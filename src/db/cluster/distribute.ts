@@ -1,7 +1,7 @@
-import { SetupFault } from '../values/errors.ts'
-import type { Db, Reader, Tx } from './db.ts'
+import { SetupFault } from '../../values/errors.ts'
+import type { Db, Reader, Tx } from '../db.ts'
+import { withMigrationLock } from '../migration-lock.ts'
 import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
-import { withMigrationLock } from './migration-lock.ts'
 
 /** Copying the rows of a large table exceeds the usual statement timeout. */
 const unlimited = { unlimited: true }

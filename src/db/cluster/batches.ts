@@ -1,8 +1,8 @@
-import { Batcher, type BatcherOptions } from '../runtime/batcher.ts'
-import { groupBy } from '../values/group-by.ts'
-import type { OrganizationId } from '../values/ids.ts'
-import { type Db, isConnectionFault, type Reader } from './db.ts'
-import { NodeLookup } from './node-lookup.ts'
+import { Batcher, type BatcherOptions } from '../../runtime/batcher.ts'
+import { groupBy } from '../../values/group-by.ts'
+import type { OrganizationId } from '../../values/ids.ts'
+import { type Db, isConnectionFault, type Reader } from '../db.ts'
+import { NodeLookup } from './nodes.ts'
 
 type OfOrganization = { organizationId: OrganizationId }
 
@@ -19,13 +19,24 @@ export async function perOrganization<Item extends OfOrganization, Result>(
 ): Promise<readonly Result[]> {
   if (!db.isDistributed) return work(items)
   const groups = groupBy(items, ({ organizationId }) => organizationId)
-  const results = await Promise.allSettled(groups.map(([, own]) => work(own)))
+  const results = await Promise.allSettled(groups.map(([, group]) => work(group)))
   return results.flatMap((result, index) => {
     if (result.status === 'fulfilled') return result.value
     if (!isConnectionFault(result.reason)) throw result.reason
     onFault(groups[index]![1], result.reason)
     return []
   })
+}
+
+/** Runs `work` once for all items. On a distributed database, runs it for one organization after the other. */
+export async function inTurn<Item extends OfOrganization>(
+  tx: Reader,
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  if (!tx.isDistributed) return work(items)
+  const groups = groupBy(items, ({ organizationId }) => organizationId)
+  for (const [, group] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) await work(group)
 }
 
 /**

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache'
+import { Batcher } from '../../runtime/batcher.ts'
+import type { OrganizationId } from '../../values/ids.ts'
+import type { Reader } from '../db.ts'
+
+export type ClusterNode = { name: string; isUp: boolean }
+
+/** Returns the nodes and whether the coordinator can connect to them; none if the database is not distributed. */
+export async function checkNodes(db: Reader): Promise<ClusterNode[]> {
+  if (!db.isDistributed) return []
+  return db<ClusterNode>`
+    select nodename || ':' || nodeport as name, coalesce(citus_check_connection_to_node(nodename, nodeport), false) as is_up
+    from pg_dist_node
+    where noderole = 'primary' and isactive and groupid <> 0
+    order by nodeid`
+}
+
+/** Returns the organizations of each node. Asks only the coordinator, so it also works while nodes are down. */
+export async function findOrganizationsByNode(db: Reader): Promise<OrganizationId[][]> {
+  const rows = await db<{ ids: OrganizationId[] }>`
+    select array_agg(organizations.id) as ids
+    from organizations
+    join pg_dist_placement on shardid = get_shard_id_for_distribution_column('lanes', organizations.id)
+    group by groupid`
+  return rows.map(({ ids }) => ids)
+}
+
+/** Returns the node of each organization. Asks only the coordinator. */
+export async function findNodesOf(db: Reader, ids: readonly OrganizationId[]): Promise<Map<OrganizationId, number>> {
+  const rows = await db<{ id: OrganizationId; node: number }>`
+    select organization.id, groupid as node
+    from unnest(${ids}::uuid[]) as organization (id)
+    join pg_dist_placement on shardid = get_shard_id_for_distribution_column('lanes', organization.id)`
+  return new Map(rows.map(({ id, node }) => [id, node]))
+}
+
+/**
+ * Organizations are rarely moved to another node. While a process does not know it, its transactions may span two nodes,
+ * which is slower but right.
+ */
+const rememberMs = 60_000
+const organizationsMax = 50_000
+const lookupMax = 1_000
+const waitingMax = 20_000
+
+/** Finds the nodes of organizations, many with one statement, and remembers them. */
+export class NodeLookup {
+  readonly #known = new LRUCache<OrganizationId, number>({ max: organizationsMax, ttl: rememberMs })
+  readonly #lookups: Batcher<OrganizationId, number>
+
+  constructor(db: Reader) {
+    this.#lookups = new Batcher({
+      name: 'find nodes',
+      itemsMax: lookupMax,
+      waitingMax,
+      run: async (ids) => {
+        const nodes = await findNodesOf(db, [...new Set(ids)])
+        for (const [id, node] of nodes) this.#known.set(id, node)
+        return ids.map((id) => ({ ok: true, value: nodes.get(id)! }))
+      },
+    })
+  }
+
+  find(organizationId: OrganizationId): number | Promise<number> {
+    return this.#known.get(organizationId) ?? this.#lookups.add(organizationId)
+  }
+}
