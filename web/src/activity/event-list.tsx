@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { EmailEvent, EventSummary } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { emailText } from '../ui/email-text.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
@@ -35,7 +35,7 @@ export function EventBadges({ event }: { event: EventSummary }) {
   )
 }
 
-const columns: Column<EmailEvent>[] = [
+export const eventColumns: Column<EmailEvent>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventBadges event={event} /> },
   {
     header: 'Contact',
@@ -81,7 +81,3 @@ const columns: Column<EmailEvent>[] = [
   },
   { header: 'When', align: 'right', phone: 'corner', cell: (event) => <Time at={event.occurred_at} /> },
 ]
-
-export function EventList({ events }: { events: EmailEvent[] }) {
-  return <DataTable label="Activity" columns={columns} rows={events} rowKey={(event) => event.id} />
-}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { fieldProblem } from '../api/api-error.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
+import { optionsOf } from '../ui/filters.tsx'
 import { count } from '../ui/numbers.ts'
 import type { Draft } from './draft.ts'
 
@@ -19,7 +20,7 @@ export function AudienceFields({ draft, set, error }: FieldsProps) {
         label: `${name} (${count(member_count)})`,
       })),
     },
-    { group: 'Segments', items: (segments.data ?? []).map(({ id, name }) => ({ value: id, label: name })) },
+    { group: 'Segments', items: optionsOf(segments.data) },
   ].filter(({ items }) => items.length > 0)
   const isSegment = (id: string) => segments.data?.some((segment) => segment.id === id) ?? false
   const split = (ids: string[]) => [ids.filter((id) => !isSegment(id)), ids.filter(isSegment)] as const

@@ -1,17 +1,16 @@
-import { Button, Select, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { IconPlus, IconSpeakerphone } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Broadcast, BroadcastStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useCreateRequest } from '../ui/create-request.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { Filters } from '../ui/filters.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { FilterSelect } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
 import { LiveBadge } from '../ui/live-badge.tsx'
-import { More } from '../ui/more.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { BroadcastBadge, broadcastStatusOptions } from './broadcast-status.tsx'
@@ -53,9 +52,8 @@ const columns: Column<Broadcast>[] = [
 ]
 
 export function BroadcastsPage() {
-  const { filter, set, filtered } = useFilters('status')
-  const status = filter.status as BroadcastStatus | ''
-  const broadcasts = useBroadcasts({ status })
+  const { filter, field, filtered } = useFilters('status')
+  const broadcasts = useBroadcasts({ status: filter.status as BroadcastStatus | '' })
   const [creating, setCreating] = useState(false)
   useCreateRequest(() => setCreating(true))
   const add = (
@@ -71,32 +69,22 @@ export function BroadcastsPage() {
       beside={<LiveBadge pages={broadcasts} />}
       actions={add}
     >
-      <Filters>
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          clearable
-          data={broadcastStatusOptions}
-          value={status || null}
-          onChange={(value) => set('status', value)}
-        />
-      </Filters>
-      <Load
+      <TableList
+        label="Broadcasts"
         query={broadcasts}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          filtered ? (
-            <Empty title="No broadcasts found">Try another status.</Empty>
-          ) : (
-            <Empty title="No broadcasts yet" icon={<IconSpeakerphone size={32} aria-hidden />} action={add}>
-              Choose a flow and an audience, check it, and send it now or later.
-            </Empty>
-          )
+        columns={columns}
+        rowKey={({ id }) => id}
+        filters={
+          <FilterSelect label="Status" placeholder="Any status" data={broadcastStatusOptions} {...field('status')} />
         }
-      >
-        {(list) => <DataTable label="Broadcasts" columns={columns} rows={list} rowKey={({ id }) => id} />}
-      </Load>
-      <More pages={broadcasts} />
+        empty={{
+          title: 'No broadcasts yet',
+          icon: IconSpeakerphone,
+          action: add,
+          children: 'Choose a flow and an audience, check it, and send it now or later.',
+        }}
+        notFound={filtered && { title: 'No broadcasts found', children: 'Try another status.' }}
+      />
       <NewBroadcastDialog opened={creating} onClose={() => setCreating(false)} />
     </Page>
   )

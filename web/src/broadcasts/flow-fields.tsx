@@ -4,6 +4,7 @@ import { fieldProblem } from '../api/api-error.ts'
 import type { Flow, FlowKind, Variable } from '../api/types.ts'
 import { kindLabels } from '../flows/flow-status.tsx'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { optionsOf } from '../ui/filters.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { FieldsProps } from './audience-fields.tsx'
 
@@ -32,7 +33,7 @@ export function FlowFields({ draft, set, error, flow, variables }: Props) {
         data={kinds
           .map((kind) => ({
             group: kindLabels[kind],
-            items: active.filter((each) => each.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
+            items: optionsOf(active.filter((each) => each.kind === kind)),
           }))
           .filter(({ items }) => items.length > 0)}
         value={draft.flowId}

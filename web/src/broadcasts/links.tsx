@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail, BroadcastLink } from '../api/types.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { TableList } from '../ui/list.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { linksQuery } from './broadcasts.api.ts'
 
 export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
@@ -16,13 +16,13 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   ]
   return (
     <Section title="Links" description="The links that were clicked most often.">
-      <Load
+      <TableList
+        label="Links"
         query={links}
-        isEmpty={(list) => list.length === 0}
-        empty={<Empty title="No clicks yet">Clicked links will appear here.</Empty>}
-      >
-        {(list) => <DataTable label="Links" columns={columns} rows={list} rowKey={({ url }) => url} />}
-      </Load>
+        columns={columns}
+        rowKey={({ url }) => url}
+        empty={{ title: 'No clicks yet', children: 'Clicked links will appear here.' }}
+      />
     </Section>
   )
 }

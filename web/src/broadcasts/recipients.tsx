@@ -1,4 +1,4 @@
-import { Anchor, Button, Select } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -7,15 +7,14 @@ import { messageOf } from '../api/api-error.ts'
 import { keys } from '../api/keys.ts'
 import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { emailText } from '../ui/email-text.ts'
-import { Filters } from '../ui/filters.tsx'
-import { More } from '../ui/more.tsx'
+import { FilterSelect } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { RecipientBadge, recipientLooks } from './broadcast-status.tsx'
@@ -53,7 +52,7 @@ function columnsOf({ variants, winner }: BroadcastDetail): Column<BroadcastRecip
 }
 
 export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { filter, set } = useFilters('recipients')
+  const { filter, field } = useFilters('recipients')
   const status = filter.recipients as RecipientStatus | ''
   const active = isActive(broadcast)
   const recipients = useRecipients(broadcast.id, { status }, active)
@@ -73,31 +72,15 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
       description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then.`}
       actions={<ExportButton broadcast={broadcast} status={status} />}
     >
-      <Filters>
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          clearable
-          data={options}
-          value={status || null}
-          onChange={(value) => set('recipients', value)}
-        />
-      </Filters>
-      <Load
+      <TableList
+        label="Recipients"
         query={recipients}
-        isEmpty={(list) => list.length === 0}
-        empty={<Empty title="No recipients">{status ? 'No recipient has this status.' : ''}</Empty>}
-      >
-        {(list) => (
-          <DataTable
-            label="Recipients"
-            columns={columnsOf(broadcast)}
-            rows={list}
-            rowKey={({ contact_id }) => contact_id}
-          />
-        )}
-      </Load>
-      <More pages={recipients} />
+        columns={columnsOf(broadcast)}
+        rowKey={({ contact_id }) => contact_id}
+        filters={<FilterSelect label="Status" placeholder="Any status" data={options} {...field('recipients')} />}
+        empty={{ title: 'No recipients' }}
+        notFound={status !== '' && { title: 'No recipients', children: 'No recipient has this status.' }}
+      />
     </Section>
   )
 }

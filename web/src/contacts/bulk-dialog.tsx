@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { BulkAction } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { optionsOf } from '../ui/filters.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { type Selection, startBulkAction } from './bulk.api.ts'
 import { groupsQuery } from './contacts.api.ts'
@@ -77,13 +78,7 @@ function GroupDialog({
       title={isAdding ? `Add ${contacts} to a group` : `Remove ${contacts} from a group`}
     >
       <DialogForm form={form} action={isAdding ? 'Add to group' : 'Remove from group'} onCancel={onClose}>
-        <Select
-          label="Group"
-          required
-          searchable
-          data={groups.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
-          {...form.field('group_id')}
-        />
+        <Select label="Group" required searchable data={optionsOf(groups.data)} {...form.field('group_id')} />
         {isAdding && <Text c="dimmed">Contacts that were only ever created by a send become subscribed.</Text>}
       </DialogForm>
     </Dialog>

@@ -9,14 +9,15 @@ import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { toDraft, toFilter } from '../segments/filter-draft.ts'
 import { parseFilter } from '../segments/filter-text.ts'
 import { segmentsQuery, useNames } from '../segments/segments.api.ts'
-import { Filters } from '../ui/filters.tsx'
+import { FilterSelect, Filters, optionsOf } from '../ui/filters.tsx'
 import { SearchField } from '../ui/search-field.tsx'
+import type { useFilters } from '../ui/use-filters.ts'
 import { contactStatusOptions } from './contact-status.tsx'
 import { groupsQuery, importQuery } from './contacts.api.ts'
 
 export const filterNames = ['query', 'group', 'segment', 'import', 'status', 'filter', 'sort'] as const
 type FilterName = (typeof filterNames)[number]
-type Props = { filter: Record<FilterName, string>; set: (name: FilterName, value: string | null) => void }
+type Props = Pick<ReturnType<typeof useFilters<FilterName>>, 'filter' | 'set' | 'field'>
 
 const orders = [
   { value: '-created_at', label: 'Newest first' },
@@ -28,51 +29,37 @@ const orders = [
 /** Narrow, so that all filters fit on one line. */
 const width = { base: '100%', sm: 165 }
 
-const optionsOf = (records: { id: string; name: string }[] | undefined) =>
-  records?.map(({ id, name }) => ({ value: id, label: name })) ?? []
-
 /** Search, group, segment and status, and conditions as in a segment. */
-export function ContactFilters({ filter, set }: Props) {
+export function ContactFilters({ filter, set, field }: Props) {
   const groups = useQuery(groupsQuery)
   const segments = useQuery(segmentsQuery)
   const [editing, setEditing] = useState(false)
   return (
     <>
       <Filters>
-        <SearchField
-          label="Search contacts"
-          placeholder="Search by email or name"
-          value={filter.query}
-          onChange={(value) => set('query', value)}
-        />
-        <Select
+        <SearchField label="Search contacts" placeholder="Search by email or name" {...field('query')} />
+        <FilterSelect
           w={width}
-          aria-label="Group"
+          label="Group"
           placeholder="All groups"
-          clearable
           searchable
           data={optionsOf(groups.data)}
-          value={filter.group || null}
-          onChange={(value) => set('group', value)}
+          {...field('group')}
         />
-        <Select
+        <FilterSelect
           w={width}
-          aria-label="Segment"
+          label="Segment"
           placeholder="All segments"
-          clearable
           searchable
           data={optionsOf(segments.data)}
-          value={filter.segment || null}
-          onChange={(value) => set('segment', value)}
+          {...field('segment')}
         />
-        <Select
+        <FilterSelect
           w={width}
-          aria-label="Status"
+          label="Status"
           placeholder="Any status"
-          clearable
           data={contactStatusOptions}
-          value={filter.status || null}
-          onChange={(value) => set('status', value)}
+          {...field('status')}
         />
         <Select
           w={width}

@@ -5,9 +5,8 @@ import { EventBadge } from '../activity/event-names.tsx'
 import type { EventName, TimelineEntry } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { describe } from '../ui/descriptions.ts'
-import { More } from '../ui/more.tsx'
+import { ListFrame } from '../ui/list.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import classes from './contact-timeline.module.css'
@@ -31,10 +30,9 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
   const timeline = useTimeline(contactId)
   return (
     <Section title="Timeline">
-      <Load
+      <ListFrame
         query={timeline}
-        isEmpty={(list) => list.length === 0}
-        empty={<Empty title="No activity yet">Emails and activity for this contact will appear here.</Empty>}
+        empty={{ title: 'No activity yet', children: 'Emails and activity for this contact will appear here.' }}
       >
         {(list) => (
           <Paper withBorder component="ol" className={classes.list ?? ''}>
@@ -53,8 +51,7 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
             ))}
           </Paper>
         )}
-      </Load>
-      <More pages={timeline} />
+      </ListFrame>
     </Section>
   )
 }

@@ -8,8 +8,7 @@ import type { ContactOrder, ContactQuery, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useCreateRequest } from '../ui/create-request.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { More } from '../ui/more.tsx'
-import { Empty, Load } from '../ui/states.tsx'
+import { ListFrame } from '../ui/list.tsx'
 import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { exportContacts } from './bulk.api.ts'
@@ -21,7 +20,7 @@ import { createContact, useContacts, useRefreshContacts } from './contacts.api.t
 import { ContactsFrame } from './contacts-frame.tsx'
 
 export function ContactsPage() {
-  const { filter, set } = useFilters(...filterNames)
+  const { filter, set, field } = useFilters(...filterNames)
   const asked: ContactQuery = {
     query: filter.query,
     group_id: filter.group,
@@ -60,20 +59,17 @@ export function ContactsPage() {
   )
   return (
     <ContactsFrame actions={actions}>
-      <ContactFilters filter={filter} set={set} />
+      <ContactFilters {...{ filter, set, field }} />
       <BulkBar shown={contacts.data ?? []} asked={asked} selected={selected} onSelect={setSelected} />
-      <Load
+      <ListFrame
         query={contacts}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          filtered ? (
-            <Empty title="No contacts found">Try another search or filter.</Empty>
-          ) : (
-            <Empty title="No contacts yet" icon={<IconUsers size={32} aria-hidden />} action={actions}>
-              Add a contact, import a CSV file, or add group members through the API.
-            </Empty>
-          )
-        }
+        empty={{
+          title: 'No contacts yet',
+          icon: IconUsers,
+          action: actions,
+          children: 'Add a contact, import a CSV file, or add group members through the API.',
+        }}
+        notFound={filtered && { title: 'No contacts found', children: 'Try another search or filter.' }}
       >
         {(list) => (
           <ContactTable
@@ -81,8 +77,7 @@ export function ContactsPage() {
             select={{ isSelected, toggle, all: <SelectAll shown={list} selected={selected} onSelect={setSelected} /> }}
           />
         )}
-      </Load>
-      <More pages={contacts} />
+      </ListFrame>
       {adding && <AddDialog onClose={() => setAdding(false)} />}
     </ContactsFrame>
   )

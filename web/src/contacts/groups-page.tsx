@@ -5,15 +5,13 @@ import type { Group } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { CopyIdItem } from '../ui/copy-id-item.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Filters } from '../ui/filters.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
-import { More } from '../ui/more.tsx'
+import { TableList } from '../ui/list.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
@@ -21,7 +19,7 @@ import { ContactsFrame } from './contacts-frame.tsx'
 type GroupDialog = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
 
 export function GroupsPage() {
-  const { filter, set, filtered } = useFilters('query')
+  const { filter, field, filtered } = useFilters('query')
   const groups = useGroups(filter.query)
   const refresh = useRefreshContacts()
   const [dialog, setDialog] = useState<GroupDialog>()
@@ -33,25 +31,20 @@ export function GroupsPage() {
   )
   return (
     <ContactsFrame tab="Groups" actions={add}>
-      <Filters>
-        <SearchField label="Search groups" value={filter.query} onChange={(value) => set('query', value)} />
-      </Filters>
-      <Load
+      <TableList
+        label="Groups"
         query={groups}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          filtered ? (
-            <Empty title="No groups found">Try another search.</Empty>
-          ) : (
-            <Empty title="No groups yet" icon={<IconUsersGroup size={32} aria-hidden />} action={add}>
-              Use groups to organize contacts. Add members by CSV import or through the API.
-            </Empty>
-          )
-        }
-      >
-        {(list) => <DataTable label="Groups" columns={columns(setDialog)} rows={list} rowKey={(group) => group.id} />}
-      </Load>
-      <More pages={groups} />
+        columns={columns(setDialog)}
+        rowKey={({ id }) => id}
+        filters={<SearchField label="Search groups" {...field('query')} />}
+        empty={{
+          title: 'No groups yet',
+          icon: IconUsersGroup,
+          action: add,
+          children: 'Use groups to organize contacts. Add members by CSV import or through the API.',
+        }}
+        notFound={filtered && { title: 'No groups found', children: 'Try another search.' }}
+      />
       {(dialog?.kind === 'create' || dialog?.kind === 'rename') && (
         <NameDialog {...(dialog.kind === 'rename' && { group: dialog.group })} onClose={close} />
       )}

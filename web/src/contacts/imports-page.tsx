@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { ContactImport } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { TableList } from '../ui/list.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { importsQuery } from './contacts.api.ts'
@@ -50,17 +50,18 @@ export function ImportsPage() {
   )
   return (
     <ContactsFrame tab="Imports" actions={add}>
-      <Load
+      <TableList
+        label="Imports"
         query={imports}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title="No imports yet" icon={<IconFileImport size={32} aria-hidden />} action={add}>
-            Upload a CSV file and choose how to import each column.
-          </Empty>
-        }
-      >
-        {(list) => <DataTable label="Imports" columns={columns} rows={list} rowKey={(one) => one.id} />}
-      </Load>
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{
+          title: 'No imports yet',
+          icon: IconFileImport,
+          action: add,
+          children: 'Upload a CSV file and choose how to import each column.',
+        }}
+      />
     </ContactsFrame>
   )
 }

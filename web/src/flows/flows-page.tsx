@@ -3,14 +3,12 @@ import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { FlowRow, FlowStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { Filters } from '../ui/filters.tsx'
-import { More } from '../ui/more.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { TableList } from '../ui/list.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { FlowStatusBadge, kindLabels, UnpublishedBadge } from './flow-status.tsx'
@@ -60,10 +58,8 @@ const columns: Column<FlowRow>[] = [
 ]
 
 export function FlowsPage() {
-  const { filter, set, filtered } = useFilters('query', 'status')
-  const { query } = filter
-  const status = filter.status as FlowStatus | ''
-  const flows = useFlows({ query, status })
+  const { filter, field, filtered } = useFilters('query', 'status')
+  const flows = useFlows({ query: filter.query, status: filter.status as FlowStatus | '' })
   const add = (
     <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
       Create flow
@@ -76,31 +72,25 @@ export function FlowsPage() {
       actions={add}
       wide
     >
-      <Filters>
-        <SearchField label="Search flows" value={query} onChange={(value) => set('query', value)} />
-        <SegmentedControl
-          aria-label="Status"
-          data={statuses}
-          value={status}
-          onChange={(value) => set('status', value)}
-        />
-      </Filters>
-      <Load
+      <TableList
+        label="Flows"
         query={flows}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          filtered ? (
-            <Empty title="No flows found">Try another search or status.</Empty>
-          ) : (
-            <Empty title="No flows yet" icon={<IconMailForward size={32} aria-hidden />} action={add}>
-              Create a flow with a subject, HTML and the variables your app fills in.
-            </Empty>
-          )
+        columns={columns}
+        rowKey={({ id }) => id}
+        filters={
+          <>
+            <SearchField label="Search flows" {...field('query')} />
+            <SegmentedControl aria-label="Status" data={statuses} {...field('status')} />
+          </>
         }
-      >
-        {(list) => <DataTable label="Flows" columns={columns} rows={list} rowKey={(flow) => flow.id} />}
-      </Load>
-      <More pages={flows} />
+        empty={{
+          title: 'No flows yet',
+          icon: IconMailForward,
+          action: add,
+          children: 'Create a flow with a subject, HTML and the variables your app fills in.',
+        }}
+        notFound={filtered && { title: 'No flows found', children: 'Try another search or status.' }}
+      />
     </Page>
   )
 }

@@ -48,7 +48,7 @@ export function InboxPage() {
         empty={
           <Empty
             title="No emails yet"
-            icon={<IconInbox size={32} aria-hidden />}
+            icon={IconInbox}
             action={
               <Button component={Link} to={paths.flows}>
                 Go to flows
@@ -70,11 +70,7 @@ export function InboxPage() {
               <More pages={inbox} />
             </div>
             <div className={classes.mail}>
-              {id ? (
-                <InboxEmailView key={id} id={id} />
-              ) : (
-                <Empty title="Select an email to read it" icon={<IconInbox size={32} aria-hidden />} />
-              )}
+              {id ? <InboxEmailView key={id} id={id} /> : <Empty title="Select an email to read it" icon={IconInbox} />}
             </div>
           </div>
         )}

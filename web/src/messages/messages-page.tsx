@@ -1,15 +1,11 @@
-import { Select } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import type { MessageStatus } from '../api/types.ts'
-import { flowChoicesQuery } from '../flows/flows.api.ts'
-import { DataTable } from '../ui/data-table.tsx'
-import { Filters } from '../ui/filters.tsx'
+import { FlowSelect } from '../flows/flow-select.tsx'
+import { FilterSelect } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
 import { LiveBadge } from '../ui/live-badge.tsx'
-import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { messageColumns } from './message-columns.tsx'
 import { messageStatusOptions } from './message-status.tsx'
@@ -17,7 +13,7 @@ import { useMessages } from './messages.api.ts'
 import { isTestFilter, TestFilter } from './test-filter.tsx'
 
 export function MessagesPage() {
-  const { filter, set, filtered } = useFilters('query', 'status', 'flow', 'test')
+  const { filter, field, filtered } = useFilters('query', 'status', 'flow', 'test')
   const { query, status, flow, test } = filter
   const messages = useMessages({
     query,
@@ -25,47 +21,28 @@ export function MessagesPage() {
     flow_id: flow,
     is_test: isTestFilter(test),
   })
-  const flows = useQuery(flowChoicesQuery)
   return (
     <Page wide title="Messages" description="Every email and its status." beside={<LiveBadge pages={messages} />}>
-      <Filters>
-        <SearchField
-          label="Search messages"
-          placeholder="Search by email or subject"
-          value={query}
-          onChange={(value) => set('query', value)}
-        />
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          clearable
-          data={messageStatusOptions}
-          value={status || null}
-          onChange={(value) => set('status', value)}
-        />
-        <Select
-          aria-label="Flow"
-          placeholder="All flows"
-          clearable
-          searchable
-          data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
-          value={flow || null}
-          onChange={(value) => set('flow', value)}
-        />
-        <TestFilter value={test} onChange={(value) => set('test', value)} />
-      </Filters>
-      <Load
+      <TableList
+        label="Messages"
         query={messages}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title={filtered ? 'No messages found' : 'No emails yet'} icon={<IconSend size={32} aria-hidden />}>
-            {filtered ? 'Try another search or filter.' : 'Send a test email from a flow, or call the API.'}
-          </Empty>
+        columns={messageColumns}
+        rowKey={({ id }) => id}
+        filters={
+          <>
+            <SearchField label="Search messages" placeholder="Search by email or subject" {...field('query')} />
+            <FilterSelect label="Status" placeholder="Any status" data={messageStatusOptions} {...field('status')} />
+            <FlowSelect {...field('flow')} />
+            <TestFilter {...field('test')} />
+          </>
         }
-      >
-        {(list) => <DataTable label="Messages" columns={messageColumns} rows={list} rowKey={(message) => message.id} />}
-      </Load>
-      <More pages={messages} />
+        empty={{
+          title: 'No emails yet',
+          icon: IconSend,
+          children: 'Send a test email from a flow, or call the API.',
+        }}
+        notFound={filtered && { title: 'No messages found', children: 'Try another search or filter.' }}
+      />
     </Page>
   )
 }

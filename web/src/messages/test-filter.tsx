@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { FilterSelect } from '../ui/filters.tsx'
 import type { MessageFilter } from './messages.api.ts'
 
 const options = [
@@ -13,14 +13,5 @@ export const isTestFilter = (value: string): MessageFilter['is_test'] =>
 type Props = { value: string; onChange: (value: string | null) => void }
 
 export function TestFilter({ value, onChange }: Props) {
-  return (
-    <Select
-      aria-label="Test emails"
-      placeholder="With test emails"
-      clearable
-      data={options}
-      value={options.some((option) => option.value === value) ? value : null}
-      onChange={onChange}
-    />
-  )
+  return <FilterSelect label="Test emails" placeholder="With test emails" data={options} {...{ value, onChange }} />
 }

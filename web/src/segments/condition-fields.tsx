@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { contactStatusOptions } from '../contacts/contact-status.tsx'
 import { groupsQuery } from '../contacts/contacts.api.ts'
-import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { FlowSelect } from '../flows/flow-select.tsx'
+import { optionsOf } from '../ui/filters.tsx'
 import classes from './filter-builder.module.css'
 import { type DraftCondition, type Subject, typeOf, withSubject } from './filter-draft.ts'
 import {
@@ -184,7 +185,7 @@ function GroupField({ condition, set }: FieldProps) {
       aria-label="Value"
       placeholder="Choose a group"
       searchable
-      data={groups.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+      data={optionsOf(groups.data)}
       value={condition.value || null}
       onChange={(value) => set({ value: value ?? '' })}
     />
@@ -192,19 +193,14 @@ function GroupField({ condition, set }: FieldProps) {
 }
 
 function EngagementFields({ condition, set }: FieldProps) {
-  const flows = useQuery(flowChoicesQuery)
   const isOpenOrClick = condition.subject === 'emailOpen' || condition.subject === 'emailClick'
   const [more, setMore] = useState(condition.atLeast !== '1' || condition.machines)
   return (
     <>
-      <Select
+      <FlowSelect
         className={classes.value ?? ''}
-        aria-label="Flow"
         placeholder="any email"
-        searchable
-        clearable
-        data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
-        value={condition.flowId || null}
+        value={condition.flowId}
         onChange={(value) => set({ flowId: value ?? '' })}
       />
       <Text size="sm">in the last</Text>

@@ -5,19 +5,17 @@ import type { Segment } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { paths } from '../paths.ts'
 import { CopyIdItem } from '../ui/copy-id-item.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { Filters } from '../ui/filters.tsx'
-import { More } from '../ui/more.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { TableList } from '../ui/list.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { describeFilter, type Names } from './describe-filter.ts'
 import { MatchingCount } from './matching-count.tsx'
 import { useNames, useSegments } from './segments.api.ts'
 
 export function SegmentsPage() {
-  const { filter, set, filtered } = useFilters('query')
+  const { filter, field, filtered } = useFilters('query')
   const segments = useSegments(filter.query)
   const names = useNames()
   const add = (
@@ -27,25 +25,20 @@ export function SegmentsPage() {
   )
   return (
     <ContactsFrame tab="Segments" actions={add}>
-      <Filters>
-        <SearchField label="Search segments" value={filter.query} onChange={(value) => set('query', value)} />
-      </Filters>
-      <Load
+      <TableList
+        label="Segments"
         query={segments}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          filtered ? (
-            <Empty title="No segments found">Try another search.</Empty>
-          ) : (
-            <Empty title="No segments yet" icon={<IconFilter size={32} aria-hidden />} action={add}>
-              A segment is a saved filter, such as customers on a plan who did not click in 60 days.
-            </Empty>
-          )
-        }
-      >
-        {(list) => <DataTable label="Segments" columns={columns(names)} rows={list} rowKey={(segment) => segment.id} />}
-      </Load>
-      <More pages={segments} />
+        columns={columns(names)}
+        rowKey={({ id }) => id}
+        filters={<SearchField label="Search segments" {...field('query')} />}
+        empty={{
+          title: 'No segments yet',
+          icon: IconFilter,
+          action: add,
+          children: 'A segment is a saved filter, such as customers on a plan who did not click in 60 days.',
+        }}
+        notFound={filtered && { title: 'No segments found', children: 'Try another search.' }}
+      />
     </ContactsFrame>
   )
 }

@@ -10,13 +10,13 @@ import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
+import { TableList } from '../ui/list.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
@@ -63,17 +63,18 @@ export function ApiKeysPage() {
       }
       actions={apiKeys.data && apiKeys.data.length > 0 && add}
     >
-      <Load
+      <TableList
+        label="API keys"
         query={apiKeys}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title="No API keys yet" icon={<IconKey size={32} aria-hidden />} action={add}>
-            Create a key to send emails, add contacts and read metrics from your app.
-          </Empty>
-        }
-      >
-        {(list) => <DataTable label="API keys" columns={columns(setRevoking)} rows={list} rowKey={(key) => key.id} />}
-      </Load>
+        columns={columns(setRevoking)}
+        rowKey={({ id }) => id}
+        empty={{
+          title: 'No API keys yet',
+          icon: IconKey,
+          action: add,
+          children: 'Create a key to send emails, add contacts and read metrics from your app.',
+        }}
+      />
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
       <Confirm
         opened={revoking !== undefined}

@@ -1,4 +1,4 @@
-import { Button, Select, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,13 +6,12 @@ import { keys, useInvalidate } from '../api/keys.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { Confirm } from '../ui/confirm.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { emailText } from '../ui/email-text.ts'
-import { Filters } from '../ui/filters.tsx'
-import { More } from '../ui/more.tsx'
+import { FilterSelect } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
@@ -28,7 +27,7 @@ const reasons: Record<SuppressionReason, string> = {
 const reasonOptions = Object.entries(reasons).map(([value, label]) => ({ value, label }))
 
 export function SuppressionsPage() {
-  const { filter, set, filtered } = useFilters('query', 'reason')
+  const { filter, field, filtered } = useFilters('query', 'reason')
   const { query, reason } = filter
   const suppressions = useSuppressions({ query, reason: reason as SuppressionReason | '' })
   const [adding, setAdding] = useState(false)
@@ -45,39 +44,24 @@ export function SuppressionsPage() {
         Addresses that don’t receive email: after a hard bounce or a complaint, or added manually. Unsubscribed contacts
         don’t receive marketing email.
       </Text>
-      <Filters>
-        <SearchField label="Search addresses" value={query} onChange={(value) => set('query', value)} />
-        <Select
-          aria-label="Reason"
-          placeholder="All reasons"
-          clearable
-          data={reasonOptions}
-          value={reason || null}
-          onChange={(value) => set('reason', value)}
-        />
-      </Filters>
-      <Load
+      <TableList
+        label="Suppressions"
         query={suppressions}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty
-            title={filtered ? 'No addresses found' : 'No suppressed addresses'}
-            icon={<IconBan size={32} aria-hidden />}
-          >
-            {filtered ? 'Try another search or reason.' : 'Addresses that hard-bounce or report spam will appear here.'}
-          </Empty>
+        columns={columns(setRemoving)}
+        rowKey={(row) => `${row.email} ${row.reason}`}
+        filters={
+          <>
+            <SearchField label="Search addresses" {...field('query')} />
+            <FilterSelect label="Reason" placeholder="All reasons" data={reasonOptions} {...field('reason')} />
+          </>
         }
-      >
-        {(list) => (
-          <DataTable
-            label="Suppressions"
-            columns={columns(setRemoving)}
-            rows={list}
-            rowKey={(row) => `${row.email} ${row.reason}`}
-          />
-        )}
-      </Load>
-      <More pages={suppressions} />
+        empty={{
+          title: 'No suppressed addresses',
+          icon: IconBan,
+          children: 'Addresses that hard-bounce or report spam will appear here.',
+        }}
+        notFound={filtered && { title: 'No addresses found', children: 'Try another search or reason.' }}
+      />
       {adding && <AddSuppressions onClose={() => setAdding(false)} />}
       <Confirm
         opened={removing !== undefined}

@@ -13,7 +13,7 @@ export function NotFoundPage() {
     <Page title="Page not found">
       <Empty
         title="This page doesn’t exist"
-        icon={<IconFeather size={32} aria-hidden />}
+        icon={IconFeather}
         action={
           <Button component={Link} to={paths.overview}>
             Go to overview

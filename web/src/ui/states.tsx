@@ -1,11 +1,11 @@
 import { Box, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { type Icon, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import { Notice } from './notice.tsx'
 import classes from './states.module.css'
 
-type Loadable<T> = {
+export type Loadable<T> = {
   data: T | undefined
   error: unknown
   isFetching: boolean
@@ -83,13 +83,17 @@ export function Failed({ error, retry, retrying, stale }: FailedProps) {
   )
 }
 
-type EmptyProps = { title: string; icon?: ReactNode; children?: ReactNode; action?: ReactNode }
+export type EmptyProps = { title: string; icon?: Icon; children?: ReactNode; action?: ReactNode }
 
-export function Empty({ title, icon, children, action }: EmptyProps) {
+export function Empty({ title, icon: Icon, children, action }: EmptyProps) {
   return (
     <Paper withBorder p="xl" ta="center">
       <Stack align="center" gap="xs" maw={460} mx="auto" py="md">
-        {icon && <Box c="dimmed">{icon}</Box>}
+        {Icon && (
+          <Box c="dimmed">
+            <Icon size={32} aria-hidden />
+          </Box>
+        )}
         <Title order={2}>{title}</Title>
         {children && <Text c="dimmed">{children}</Text>}
         {action && (

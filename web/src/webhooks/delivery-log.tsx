@@ -1,14 +1,13 @@
-import { Button, SegmentedControl, Select, Text } from '@mantine/core'
+import { Button, SegmentedControl, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { eventOptions, selectedOptions } from '../activity/event-names.tsx'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { Filters } from '../ui/filters.tsx'
-import { More } from '../ui/more.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { FilterSelect } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
@@ -54,7 +53,7 @@ const columns: Column<Delivery>[] = [
 ]
 
 export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
-  const { filter, set, filtered } = useFilters('status', 'event')
+  const { filter, field, filtered } = useFilters('status', 'event')
   const deliveries = useDeliveries(webhook.id, {
     status: filter.status as DeliveryFilter['status'],
     event_name: filter.event as DeliveryFilter['event_name'],
@@ -68,38 +67,29 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
         </Button>
       }
     >
-      <Filters>
-        <SegmentedControl
-          aria-label="Status"
-          size="xs"
-          data={statuses}
-          value={filter.status}
-          onChange={(status) => set('status', status)}
-        />
-        <Select
-          aria-label="Event type"
-          placeholder="All event types"
-          size="xs"
-          clearable
-          data={[...eventOptions, ...selectedOptions]}
-          value={filter.event || null}
-          onChange={(event) => set('event', event)}
-        />
-      </Filters>
-      <Load
+      <TableList
+        label="Deliveries"
         query={deliveries}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title={filtered ? 'No deliveries found' : 'No deliveries yet'}>
-            {filtered
-              ? 'Try another status or event type.'
-              : 'Deliveries will appear here as events happen. Send a test event to see the first one.'}
-          </Empty>
+        columns={columns}
+        rowKey={({ id }) => id}
+        filters={
+          <>
+            <SegmentedControl aria-label="Status" size="xs" data={statuses} {...field('status')} />
+            <FilterSelect
+              label="Event type"
+              placeholder="All event types"
+              size="xs"
+              data={[...eventOptions, ...selectedOptions]}
+              {...field('event')}
+            />
+          </>
         }
-      >
-        {(list) => <DataTable label="Deliveries" columns={columns} rows={list} rowKey={(delivery) => delivery.id} />}
-      </Load>
-      <More pages={deliveries} />
+        empty={{
+          title: 'No deliveries yet',
+          children: 'Deliveries will appear here as events happen. Send a test event to see the first one.',
+        }}
+        notFound={filtered && { title: 'No deliveries found', children: 'Try another status or event type.' }}
+      />
     </Section>
   )
 }

@@ -7,11 +7,11 @@ import { paths } from '../paths.ts'
 import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { useCreateRequest } from '../ui/create-request.ts'
 import { CreatedBy } from '../ui/created-by.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
+import type { Column } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { TableList } from '../ui/list.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { SigningSecret } from './signing-secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
@@ -59,17 +59,18 @@ export function WebhooksPage() {
       }
       actions={webhooks.data && webhooks.data.length > 0 && add}
     >
-      <Load
+      <TableList
+        label="Webhooks"
         query={webhooks}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title="No webhooks yet" icon={<IconWebhook size={32} aria-hidden />} action={add}>
-            Add your endpoint URL, choose events and send a test event.
-          </Empty>
-        }
-      >
-        {(list) => <DataTable label="Webhooks" columns={columns} rows={list} rowKey={(webhook) => webhook.id} />}
-      </Load>
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{
+          title: 'No webhooks yet',
+          icon: IconWebhook,
+          action: add,
+          children: 'Add your endpoint URL, choose events and send a test event.',
+        }}
+      />
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
     </Section>
   )

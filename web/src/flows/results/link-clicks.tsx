@@ -2,12 +2,11 @@ import { Group, SegmentedControl, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { LinkClick } from '../../api/types.ts'
 import { paths } from '../../paths.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import type { Column } from '../../ui/data-table.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { emailText } from '../../ui/email-text.ts'
-import { More } from '../../ui/more.tsx'
+import { TableList } from '../../ui/list.tsx'
 import { RowLink } from '../../ui/row-link.tsx'
-import { Empty, Load } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CsvButton } from './csv-button.tsx'
@@ -67,10 +66,13 @@ export function LinkClicks({ flowId, link, period, fileName, onClose }: Props) {
           rows={async () => (await allLinkClicks(flowId, filter)).map((click) => [...cellsOf(click), link])}
         />
       </Group>
-      <Load query={clicks} isEmpty={(list) => list.length === 0} empty={<Empty title="No clicks" />}>
-        {(list) => <DataTable label="Clicks" columns={columns} rows={list} rowKey={(click) => click.id} />}
-      </Load>
-      <More pages={clicks} />
+      <TableList
+        label="Clicks"
+        query={clicks}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{ title: 'No clicks' }}
+      />
     </Dialog>
   )
 }

@@ -1,16 +1,13 @@
-import { Select } from '@mantine/core'
 import type { MessageStatus } from '../../api/types.ts'
 import { messageColumns } from '../../messages/message-columns.tsx'
 import { messageStatusOptions } from '../../messages/message-status.tsx'
 import { useMessages } from '../../messages/messages.api.ts'
 import { isTestFilter, TestFilter } from '../../messages/test-filter.tsx'
-import { DataTable } from '../../ui/data-table.tsx'
-import { Filters } from '../../ui/filters.tsx'
-import { More } from '../../ui/more.tsx'
+import { FilterSelect } from '../../ui/filters.tsx'
+import { TableList } from '../../ui/list.tsx'
 import { count } from '../../ui/numbers.ts'
 import { SearchField } from '../../ui/search-field.tsx'
 import { Section } from '../../ui/section.tsx'
-import { Empty, Load } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { CsvButton } from './csv-button.tsx'
 import { allMessages, exportRowsMax } from './results.api.ts'
@@ -26,7 +23,7 @@ type Props = {
 
 /** The messages of the flow, newest first, whatever the period. */
 export function MessagesSection({ flowId, fileName, optional = false }: Props) {
-  const { filter, set, filtered } = useFilters('query', 'status', 'test')
+  const { filter, field, filtered } = useFilters('query', 'status', 'test')
   const asked = {
     query: filter.query,
     status: filter.status as MessageStatus | '',
@@ -65,35 +62,21 @@ export function MessagesSection({ flowId, fileName, optional = false }: Props) {
         )
       }
     >
-      <Filters>
-        <SearchField
-          label="Search messages"
-          placeholder="Search by email or subject"
-          value={filter.query}
-          onChange={(value) => set('query', value)}
-        />
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          clearable
-          data={messageStatusOptions}
-          value={filter.status || null}
-          onChange={(value) => set('status', value)}
-        />
-        <TestFilter value={filter.test} onChange={(value) => set('test', value)} />
-      </Filters>
-      <Load
+      <TableList
+        label="Messages"
         query={messages}
-        isEmpty={(list) => list.length === 0}
-        empty={
-          <Empty title={filtered ? 'No messages found' : 'No emails yet'}>
-            {filtered ? 'Try another search or filter.' : 'Send a test email, or call the API.'}
-          </Empty>
+        columns={columns}
+        rowKey={({ id }) => id}
+        filters={
+          <>
+            <SearchField label="Search messages" placeholder="Search by email or subject" {...field('query')} />
+            <FilterSelect label="Status" placeholder="Any status" data={messageStatusOptions} {...field('status')} />
+            <TestFilter {...field('test')} />
+          </>
         }
-      >
-        {(list) => <DataTable label="Messages" columns={columns} rows={list} rowKey={(message) => message.id} />}
-      </Load>
-      <More pages={messages} />
+        empty={{ title: 'No emails yet', children: 'Send a test email, or call the API.' }}
+        notFound={filtered && { title: 'No messages found', children: 'Try another search or filter.' }}
+      />
     </Section>
   )
 }

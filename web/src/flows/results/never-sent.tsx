@@ -13,7 +13,7 @@ export function NeverSent({ flow, onTest }: Props) {
   return (
     <Empty
       title={flow.status === 'draft' ? 'Not published yet' : 'No emails sent yet'}
-      icon={<IconChartBar size={32} aria-hidden />}
+      icon={IconChartBar}
       action={
         <>
           <Button
