@@ -1,15 +1,14 @@
 import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { fieldProblem } from '../api/api-error.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
 import { optionsOf } from '../ui/filters.tsx'
 import { count } from '../ui/numbers.ts'
-import type { Draft } from './draft.ts'
+import type { DraftForm } from './draft-form.ts'
 
-export type FieldsProps = { draft: Draft; set: (changes: Partial<Draft>) => void; error: unknown }
-
-export function AudienceFields({ draft, set, error }: FieldsProps) {
+export function AudienceFields({ form }: { form: DraftForm }) {
+  const { audience } = form.values
+  const set = (changes: Partial<typeof audience>) => form.set({ audience: { ...audience, ...changes } })
   const groups = useQuery(groupsQuery)
   const segments = useQuery(segmentsQuery)
   const data = [
@@ -29,29 +28,29 @@ export function AudienceFields({ draft, set, error }: FieldsProps) {
       <MultiSelect
         label="Send to"
         description="Groups and segments. A contact in several of them gets one email."
-        placeholder={draft.groups.length + draft.segments.length === 0 ? 'Choose groups and segments' : ''}
+        placeholder={audience.group_ids.length + audience.segment_ids.length === 0 ? 'Choose groups and segments' : ''}
         required
         searchable
         clearable
         data={data}
-        value={[...draft.groups, ...draft.segments]}
+        value={[...audience.group_ids, ...audience.segment_ids]}
         onChange={(ids) => {
           const [chosen, filtered] = split(ids)
-          set({ groups: chosen, segments: filtered })
+          set({ group_ids: chosen, segment_ids: filtered })
         }}
-        error={fieldProblem(error, 'audience')}
+        error={form.field('audience').error}
       />
       <MultiSelect
         label="Exclude"
         description="Contacts in these groups and segments get nothing."
-        placeholder={draft.excludedGroups.length + draft.excludedSegments.length === 0 ? 'None' : ''}
+        placeholder={audience.exclude_group_ids.length + audience.exclude_segment_ids.length === 0 ? 'None' : ''}
         searchable
         clearable
         data={data}
-        value={[...draft.excludedGroups, ...draft.excludedSegments]}
+        value={[...audience.exclude_group_ids, ...audience.exclude_segment_ids]}
         onChange={(ids) => {
           const [chosen, filtered] = split(ids)
-          set({ excludedGroups: chosen, excludedSegments: filtered })
+          set({ exclude_group_ids: chosen, exclude_segment_ids: filtered })
         }}
       />
     </Stack>

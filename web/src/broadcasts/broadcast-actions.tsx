@@ -1,14 +1,14 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
-import { IconCopy, IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash, IconX } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import { IconCopy, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash, IconX } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ActionMenu } from '../ui/action-menu.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { pluralize } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
 import { actions, broadcastQuery, deleteBroadcast, doneOf, duplicateBroadcast } from './broadcasts.api.ts'
@@ -28,7 +28,6 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
   const navigate = useNavigate()
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const [asking, setAsking] = useState<'cancel' | 'delete'>()
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey })
     await invalidate(keys.broadcastLists)
@@ -76,9 +75,25 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
         </Button>
       )}
       {isCancellable && (
-        <Button variant="default" leftSection={<IconX size={16} aria-hidden />} onClick={() => setAsking('cancel')}>
+        <ConfirmButton
+          leftSection={<IconX size={16} aria-hidden />}
+          confirm={{
+            title: 'Cancel this broadcast?',
+            action: 'Cancel broadcast',
+            dismiss: 'Keep it',
+            children:
+              broadcast.recipients === null
+                ? 'Nothing will be sent.'
+                : `${pluralize(broadcast.recipients - doneOf(broadcast), 'recipient', 'recipients')} won’t get the email. This can’t be undone.`,
+            run: async () => {
+              await actions.cancel(id)
+              toast(done.cancel)
+              await refresh()
+            },
+          }}
+        >
           Cancel broadcast
-        </Button>
+        </ConfirmButton>
       )}
       {status === 'sent' && counts.failed > 0 && (
         <Button
@@ -91,56 +106,26 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
           {`Retry ${pluralize(counts.failed, 'failed recipient', 'failed recipients')}`}
         </Button>
       )}
-      <Menu position="bottom-end" width={200}>
-        <Menu.Target>
-          <ActionIcon size={36} variant="default" aria-label="More actions">
-            <IconDots size={18} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconCopy size={16} aria-hidden />} onClick={() => duplicate.mutate()}>
-            Duplicate
-          </Menu.Item>
-          {isDeletable && (
-            <Menu.Item
-              color="var(--mantine-color-error)"
-              leftSection={<IconTrash size={16} aria-hidden />}
-              onClick={() => setAsking('delete')}
-            >
-              Delete
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
-      <Confirm
-        opened={asking === 'cancel'}
-        onClose={() => setAsking(undefined)}
-        title="Cancel this broadcast?"
-        action="Cancel broadcast"
-        dismiss="Keep it"
-        run={async () => {
-          await actions.cancel(id)
-          toast(done.cancel)
-          await refresh()
-        }}
-      >
-        {broadcast.recipients === null
-          ? 'Nothing will be sent.'
-          : `${pluralize(broadcast.recipients - doneOf(broadcast), 'recipient', 'recipients')} won’t get the email. This can’t be undone.`}
-      </Confirm>
-      <Confirm
-        opened={asking === 'delete'}
-        onClose={() => setAsking(undefined)}
-        title="Delete this broadcast?"
-        action="Delete"
-        run={async () => {
-          await deleteBroadcast(id)
-          await navigate(paths.broadcasts)
-          await invalidate(keys.broadcastLists)
-        }}
-      >
-        “{broadcast.name}” will be deleted. This can’t be undone.
-      </Confirm>
+      <ActionMenu
+        actions={[
+          { label: 'Duplicate', icon: IconCopy, run: () => duplicate.mutate() },
+          isDeletable && {
+            label: 'Delete',
+            icon: IconTrash,
+            danger: true,
+            confirm: {
+              title: 'Delete this broadcast?',
+              action: 'Delete',
+              children: `“${broadcast.name}” will be deleted. This can’t be undone.`,
+              run: async () => {
+                await deleteBroadcast(id)
+                await navigate(paths.broadcasts)
+                await invalidate(keys.broadcastLists)
+              },
+            },
+          },
+        ]}
+      />
     </>
   )
 }

@@ -4,18 +4,18 @@ import { useMutation } from '@tanstack/react-query'
 import { Fragment, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
-import type { BroadcastCheck, BroadcastDetail, Flow } from '../api/types.ts'
+import type { BroadcastCheck, BroadcastDetail, Flow, TestEmail } from '../api/types.ts'
+import { TestEmailDialog } from '../messages/test-email-dialog.tsx'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { emailText } from '../ui/email-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
-import { checkBroadcast } from './broadcasts.api.ts'
+import { checkBroadcast, testBroadcast } from './broadcasts.api.ts'
 import classes from './check-panel.module.css'
-import { type Draft, isPast } from './draft.ts'
+import { type Draft, isPast, variantKeys } from './draft.ts'
 import { StartDialog, unsubscribedText } from './start-dialog.tsx'
-import { TestDialog } from './test-dialog.tsx'
 
 type Props = {
   broadcast: BroadcastDetail
@@ -24,7 +24,7 @@ type Props = {
   dirty: boolean
   /** What is missing before it can be checked. */
   missing: string | undefined
-  ensureSaved: () => Promise<void>
+  ensureSaved: () => Promise<unknown>
 }
 
 /** Check, test and start, in this order. */
@@ -49,11 +49,19 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
     setRejected(false)
     if (rejected) reset()
   }
+  const sendTest = async (to: string[]) => {
+    await ensureSaved()
+    const emails: TestEmail[] = []
+    for (const address of to)
+      for (const variant of draft.variants.length > 0 ? variantKeys.slice(0, draft.variants.length) : [undefined])
+        emails.push(await testBroadcast(broadcast.id, address, variant))
+    return emails
+  }
   const recipients = check.data ? check.data.recipients - check.data.incomplete : 0
   const problem = missing ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
   const { can_start_broadcasts: canStart = false, role } = me.data?.user ?? {}
-  const mayStart = canStart && (role === 'owner' || !draft.serviceAnnouncement)
-  const verb = draft.when === 'now' ? 'Start' : 'Schedule'
+  const mayStart = canStart && (role === 'owner' || !draft.service_announcement)
+  const verb = draft.schedule.when === 'now' ? 'Start' : 'Schedule'
   return (
     <Paper withBorder p="md" component="section" aria-label="Before sending">
       <Title order={2} mb="sm">
@@ -75,7 +83,7 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
           {check.data ? 'Check again' : 'Check recipients'}
         </Button>
         <ErrorLine>{formProblem(check.error)}</ErrorLine>
-        {check.data && <CheckResult check={check.data} isAnnouncement={draft.serviceAnnouncement} />}
+        {check.data && <CheckResult check={check.data} isAnnouncement={draft.service_announcement} />}
         <Button
           variant="default"
           leftSection={<IconSend size={16} aria-hidden />}
@@ -97,13 +105,9 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
           </Text>
         )}
       </Stack>
-      <TestDialog
-        opened={testing}
-        onClose={() => setTesting(false)}
-        broadcastId={broadcast.id}
-        variants={draft.variants.length}
-        ensureSaved={ensureSaved}
-      />
+      <TestEmailDialog opened={testing} onClose={() => setTesting(false)} send={sendTest}>
+        Uses the values of this broadcast.{draft.variants.length > 0 && ' Sends one email per variant.'}
+      </TestEmailDialog>
       {check.data && (
         <StartDialog
           opened={starting}

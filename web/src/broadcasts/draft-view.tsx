@@ -1,15 +1,15 @@
 import { Box, Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail, Flow, Variable } from '../api/types.ts'
 import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
-import { UnsavedGuard } from '../flows/unsaved-guard.tsx'
 import { paths } from '../paths.ts'
+import { useRequestForm } from '../ui/form.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
+import { UnsavedGuard } from '../ui/unsaved-guard.tsx'
 import { AudienceFields } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
@@ -21,71 +21,39 @@ import { ScheduleFields } from './schedule-fields.tsx'
 import { useVariables } from './use-variables.ts'
 import { VariantFields } from './variant-fields.tsx'
 
-/** The problems of these fields are shown at their inputs. */
-const shownPaths = [
-  'name',
-  'flow_id',
-  'audience',
-  'messages_per_hour',
-  'missed_after_seconds',
-  'schedule.at',
-  'schedule.time_zone',
-  'schedule.time_zone_attribute',
-  'schedule.window.days',
-  'schedule.window.from',
-  'schedule.window.to',
-  'variants',
-  ...[0, 1, 2, 3].flatMap((at) => ['', '.subject', '.flow_version', '.share'].map((field) => `variants.${at}${field}`)),
-  'test_percent',
-  'winner_by',
-  'decide_after_seconds',
-]
-
 export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const { id } = broadcast
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const [saved, setSaved] = useState(() => draftOf(broadcast))
-  const [draft, setDraft] = useState(saved)
-  const flow = useQuery({ ...flowQuery(draft.flowId ?? ''), enabled: draft.flowId !== null })
-  const variables = useVariables(draft, flow.data)
-  const dirty = !isSame(draft, saved)
-  const save = useMutation({
-    mutationFn: (values: Draft) => changeBroadcast(id, changesOf(values, broadcast)),
-    onSuccess: async (_, values) => {
+  const form = useRequestForm({
+    initialValues: saved,
+    send: async (values) => {
+      const changed = await changeBroadcast(id, changesOf(values, broadcast))
       setSaved(values)
+      return changed
+    },
+    onSuccess: async () => {
+      toast('Draft saved.')
       await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
       await invalidate(keys.broadcastLists)
     },
   })
-  const set = (changes: Partial<Draft>) => {
-    setDraft({ ...draft, ...changes })
-    if (save.isError) save.reset()
-  }
-  /** Resolves when the draft is stored. Rejects if it cannot be stored; the fields then show why. */
-  const ensureSaved = async () => {
-    if (!dirty) return
-    await save.mutateAsync(draft)
-    toast('Draft saved.')
-  }
-  const fields = { draft, set, error: save.error }
+  const { values: draft } = form
+  const flow = useQuery({ ...flowQuery(draft.flow_id ?? ''), enabled: draft.flow_id !== null })
+  const variables = useVariables(draft, flow.data)
+  const dirty = !isSame(draft, saved)
   const contextFields = (shown: Variable[], description: string) => (
     <ContextFields
       description={description}
       variables={shown}
       values={{ ...sampleOf(broadcast.context, shown), ...draft.context }}
-      onChange={(name, text) => set({ context: { ...draft.context, [name]: text } })}
+      onChange={(name, text) => form.set({ context: { ...draft.context, [name]: text } })}
     />
   )
   return (
     <div className={classes.columns}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate(draft, { onSuccess: () => toast('Draft saved.') })
-        }}
-      >
+      <form noValidate onSubmit={form.submit}>
         <Stack gap="lg">
           <Part title="Content">
             <TextInput
@@ -93,18 +61,16 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               description="Recipients don’t see it."
               required
               maxLength={200}
-              value={draft.name}
-              onChange={(event) => set({ name: event.currentTarget.value })}
-              error={fieldProblem(save.error, 'name')}
+              {...form.field('name')}
             />
-            <FlowFields {...fields} flow={flow.data} variables={variables.ofFlow} />
+            <FlowFields form={form} flow={flow.data} variables={variables.ofFlow} />
             {contextFields(
               variables.ofFlow,
               'Same for all recipients. Leave empty to use the contact attribute of the same name.',
             )}
           </Part>
           <Part title="A/B test">
-            <VariantFields {...fields}>
+            <VariantFields form={form}>
               {contextFields(
                 variables.ofVariants,
                 'Variables that only variants use. Same for all recipients. Leave empty to use the contact attribute of the same name.',
@@ -112,14 +78,14 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
             </VariantFields>
           </Part>
           <Part title="Audience">
-            <AudienceFields {...fields} />
+            <AudienceFields form={form} />
           </Part>
           <Part title="Schedule">
-            <ScheduleFields {...fields} />
+            <ScheduleFields form={form} />
           </Part>
-          <ErrorLine>{formProblem(save.error, shownPaths)}</ErrorLine>
+          <ErrorLine>{form.problem}</ErrorLine>
           <Group>
-            <Button type="submit" variant="default" loading={save.isPending} disabled={!dirty}>
+            <Button type="submit" variant="default" loading={form.sending} disabled={!dirty}>
               Save draft
             </Button>
           </Group>
@@ -132,18 +98,18 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
           flow={flow.data}
           dirty={dirty}
           missing={missingOf(draft, flow.data)}
-          ensureSaved={ensureSaved}
+          ensureSaved={async () => (dirty ? await form.save() : undefined)}
         />
       </Box>
-      <UnsavedGuard dirty={dirty && !save.isPending} within={paths.broadcast(id)} />
+      <UnsavedGuard dirty={dirty && !form.sending} within={paths.broadcast(id)} />
     </div>
   )
 }
 
 function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
-  if (draft.flowId === null || draft.groups.length + draft.segments.length === 0)
+  if (draft.flow_id === null || draft.audience.group_ids.length + draft.audience.segment_ids.length === 0)
     return 'Choose a flow and an audience first.'
-  if (flow?.kind === 'transactional' && !draft.serviceAnnouncement)
+  if (flow?.kind === 'transactional' && !draft.service_announcement)
     return 'Choose a marketing flow, or confirm that this is a service announcement.'
   return undefined
 }

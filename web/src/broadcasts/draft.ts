@@ -1,44 +1,39 @@
 import type { BroadcastChanges, BroadcastDetail, Weekday } from '../api/types.ts'
 import { type Sample, withValues } from '../flows/sample-data.ts'
 
-/** What the form of a draft edits. Times and numbers are texts, as typed. */
+/** What the form of a draft edits, with the names of the API. Times and numbers are texts, as typed. */
 export type Draft = {
   name: string
-  flowId: string | null
-  serviceAnnouncement: boolean
+  flow_id: string | null
+  service_announcement: boolean
   /** The values that were typed, by the name of their variable. The others are as saved. */
   context: Sample
-  groups: string[]
-  segments: string[]
-  excludedGroups: string[]
-  excludedSegments: string[]
-  when: When
-  /** A local time such as 2026-12-01T09:00. */
-  at: string
-  timeZone: string
-  timeZoneAttribute: string
-  hasWindow: boolean
-  days: Weekday[]
-  from: string
-  to: string
-  ratePerHour: number | ''
-  /** In seconds. */
-  missedAfter: string
+  audience: BroadcastDetail['audience']
+  schedule: {
+    when: When
+    /** A local time such as 2026-12-01T09:00. */
+    at: string
+    time_zone: string
+    time_zone_attribute: string
+    has_window: boolean
+    window: { days: Weekday[]; from: string; to: string }
+  }
+  messages_per_hour: number | ''
+  missed_after_seconds: string
   /** Empty without an A/B test. */
   variants: DraftVariant[]
-  testPercent: number | ''
-  winnerBy: BroadcastDetail['winner_by']
-  /** In seconds. */
-  decideAfter: string
+  test_percent: number | ''
+  winner_by: BroadcastDetail['winner_by']
+  decide_after_seconds: string
 }
 export type DraftVariant = {
   content: 'flow' | 'subject' | 'version'
   subject: string
-  version: string | null
+  flow_version: string | null
   share: number | ''
 }
 export const variantKeys = ['A', 'B', 'C', 'D'] as const
-export const newVariant: DraftVariant = { content: 'subject', subject: '', version: null, share: 50 }
+export const newVariant: DraftVariant = { content: 'subject', subject: '', flow_version: null, share: 50 }
 export const firstVariants: DraftVariant[] = [{ ...newVariant, content: 'flow' }, newVariant]
 export type When = 'now' | 'at' | 'local'
 
@@ -54,73 +49,63 @@ export const weekdays: { value: Weekday; label: string }[] = [
 const workdays: Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri']
 
 export function draftOf(broadcast: BroadcastDetail): Draft {
-  const { audience, schedule } = broadcast
+  const { schedule } = broadcast
   return {
     name: broadcast.name,
-    flowId: broadcast.flow_id,
-    serviceAnnouncement: broadcast.service_announcement,
+    flow_id: broadcast.flow_id,
+    service_announcement: broadcast.service_announcement,
     context: {},
-    groups: audience.group_ids,
-    segments: audience.segment_ids,
-    excludedGroups: audience.exclude_group_ids,
-    excludedSegments: audience.exclude_segment_ids,
-    when: schedule.at === null ? 'now' : schedule.per_recipient ? 'local' : 'at',
-    at: schedule.at === null ? '' : localTimeOf(schedule.at, schedule.time_zone),
-    timeZone: schedule.time_zone,
-    timeZoneAttribute: schedule.time_zone_attribute,
-    hasWindow: schedule.window !== null,
-    days: schedule.window?.days ?? workdays,
-    from: schedule.window?.from ?? '09:00',
-    to: schedule.window?.to ?? '18:00',
-    ratePerHour: broadcast.messages_per_hour ?? '',
-    missedAfter: String(broadcast.missed_after_seconds),
+    audience: broadcast.audience,
+    schedule: {
+      when: schedule.at === null ? 'now' : schedule.per_recipient ? 'local' : 'at',
+      at: schedule.at === null ? '' : localTimeOf(schedule.at, schedule.time_zone),
+      time_zone: schedule.time_zone,
+      time_zone_attribute: schedule.time_zone_attribute,
+      has_window: schedule.window !== null,
+      window: schedule.window ?? { days: workdays, from: '09:00', to: '18:00' },
+    },
+    messages_per_hour: broadcast.messages_per_hour ?? '',
+    missed_after_seconds: String(broadcast.missed_after_seconds),
     variants: broadcast.variants.map(({ subject, flow_version: version, share }) => ({
       content: subject !== null ? 'subject' : version !== null ? 'version' : 'flow',
       subject: subject ?? '',
-      version: version === null ? null : String(version),
+      flow_version: version === null ? null : String(version),
       share,
     })),
-    testPercent: broadcast.test_percent,
-    winnerBy: broadcast.winner_by,
-    decideAfter: String(broadcast.decide_after_seconds),
+    test_percent: broadcast.test_percent,
+    winner_by: broadcast.winner_by,
+    decide_after_seconds: String(broadcast.decide_after_seconds),
   }
 }
 
-export function changesOf(draft: Draft, broadcast: BroadcastDetail): BroadcastChanges {
+export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDetail): BroadcastChanges {
+  const { when, at, has_window, window, ...zones } = draft.schedule
   return {
+    ...draft,
     name: draft.name.trim(),
-    flow_id: draft.flowId,
-    service_announcement: draft.serviceAnnouncement,
-    audience: {
-      group_ids: draft.groups,
-      segment_ids: draft.segments,
-      exclude_group_ids: draft.excludedGroups,
-      exclude_segment_ids: draft.excludedSegments,
-    },
     // Includes values that no field shows now: a subject may be half edited, and the API may have set others.
-    ...(Object.keys(draft.context).length > 0 && { context: withValues(broadcast.context, draft.context) }),
+    ...(Object.keys(context).length > 0 && { context: withValues(broadcast.context, context) }),
     schedule: {
-      at: draft.when === 'now' ? null : draft.at,
-      time_zone: draft.timeZone,
-      per_recipient: draft.when === 'local',
-      time_zone_attribute: draft.timeZoneAttribute,
-      window: draft.hasWindow ? { days: draft.days, from: draft.from, to: draft.to } : null,
+      ...zones,
+      at: when === 'now' ? null : at,
+      per_recipient: when === 'local',
+      window: has_window ? window : null,
     },
-    messages_per_hour: draft.ratePerHour === '' ? null : draft.ratePerHour,
-    missed_after_seconds: Number(draft.missedAfter),
-    variants: draft.variants.map(({ content, subject, version, share }) => ({
+    messages_per_hour: draft.messages_per_hour === '' ? null : draft.messages_per_hour,
+    missed_after_seconds: Number(draft.missed_after_seconds),
+    variants: draft.variants.map(({ content, subject, flow_version: version, share }) => ({
       subject: content === 'subject' ? subject : null,
       flow_version: content === 'version' ? Number(version) : null,
       share: Number(share),
     })),
-    test_percent: Number(draft.testPercent),
-    winner_by: draft.winnerBy,
-    decide_after_seconds: Number(draft.decideAfter),
+    test_percent: Number(draft.test_percent),
+    decide_after_seconds: Number(draft.decide_after_seconds),
   }
 }
 
 /** Whether a planned time is given and has passed. */
-export const isPast = ({ when, at, timeZone }: Draft) => when !== 'now' && at !== '' && at <= nowIn(timeZone)
+export const isPast = ({ schedule: { when, at, time_zone } }: Draft) =>
+  when !== 'now' && at !== '' && at <= nowIn(time_zone)
 
 /** The local time of a zone, now or some days later, as the field of a time has it. */
 export const nowIn = (timeZone: string, daysLater = 0) =>

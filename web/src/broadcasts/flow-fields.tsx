@@ -1,19 +1,20 @@
 import { Checkbox, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { fieldProblem } from '../api/api-error.ts'
 import type { Flow, FlowKind, Variable } from '../api/types.ts'
 import { kindLabels } from '../flows/flow-status.tsx'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { optionsOf } from '../ui/filters.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { FieldsProps } from './audience-fields.tsx'
+import type { DraftForm } from './draft-form.ts'
 
 const kinds: FlowKind[] = ['marketing', 'transactional']
 
-type Props = FieldsProps & { flow: Flow | undefined; variables: Variable[] }
+type Props = { form: DraftForm; flow: Flow | undefined; variables: Variable[] }
 
 /** The flow, and whether a transactional one is a service announcement. */
-export function FlowFields({ draft, set, error, flow, variables }: Props) {
+export function FlowFields({ form, flow, variables }: Props) {
+  const { values: draft, set } = form
+  const { error } = form.field('flow_id')
   const isOfFlow = ([name]: [string, string]) => variables.some((variable) => variable.name === name)
   const flows = useQuery(flowChoicesQuery)
   const active = flows.data?.filter(({ status }) => status === 'active') ?? []
@@ -36,16 +37,16 @@ export function FlowFields({ draft, set, error, flow, variables }: Props) {
             items: optionsOf(active.filter((each) => each.kind === kind)),
           }))
           .filter(({ items }) => items.length > 0)}
-        value={draft.flowId}
-        onChange={(flowId) =>
+        value={draft.flow_id}
+        onChange={(flow_id) =>
           set({
-            flowId,
-            serviceAnnouncement: false,
+            flow_id,
+            service_announcement: false,
             context: Object.fromEntries(Object.entries(draft.context).filter((entry) => !isOfFlow(entry))),
-            variants: draft.variants.map((variant) => ({ ...variant, version: null })),
+            variants: draft.variants.map((variant) => ({ ...variant, flow_version: null })),
           })
         }
-        error={isTransactional ? undefined : fieldProblem(error, 'flow_id')}
+        error={!isTransactional && error}
       />
       {isTransactional && (
         <Notice tone="bad" title="This flow is transactional">
@@ -54,13 +55,8 @@ export function FlowFields({ draft, set, error, flow, variables }: Props) {
           <Checkbox
             mt="xs"
             label="This is a service announcement"
-            checked={draft.serviceAnnouncement}
-            onChange={(event) => set({ serviceAnnouncement: event.currentTarget.checked })}
-            error={
-              error && !draft.serviceAnnouncement && fieldProblem(error, 'flow_id')
-                ? 'Confirm this, or choose a marketing flow.'
-                : undefined
-            }
+            {...form.field('service_announcement', { type: 'checkbox' })}
+            error={error && !draft.service_announcement && 'Confirm this, or choose a marketing flow.'}
           />
         </Notice>
       )}

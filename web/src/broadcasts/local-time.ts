@@ -11,7 +11,11 @@ const wallClock = new Intl.DateTimeFormat('en', {
 })
 
 /** A local time with the zone it is read in, such as “Dec 1, 2026, 09:00 (Europe/Vienna)”. */
-export function localTimeText({ at, when, timeZone }: Pick<Draft, 'at' | 'when' | 'timeZone'>): string {
+export function localTimeText({
+  at,
+  when,
+  time_zone: zone,
+}: Pick<Draft['schedule'], 'at' | 'when' | 'time_zone'>): string {
   const time = wallClock.format(new Date(`${at}:00Z`))
-  return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${timeZone.replaceAll('_', ' ')})`
+  return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${zone.replaceAll('_', ' ')})`
 }

@@ -1,4 +1,4 @@
-import type { Broadcast } from '../api/types.ts'
+import type { Broadcast, Weekday } from '../api/types.ts'
 import { count, pluralize } from '../ui/numbers.ts'
 import { type Draft, weekdays } from './draft.ts'
 import { localTimeText } from './local-time.ts'
@@ -24,9 +24,9 @@ export type Plan = {
 
 /** Says what will happen, for the last question before a start. `recipients` are those that will get the email. */
 export function planOf(draft: Draft, recipients: number): Plan {
-  const when = draft.when === 'now' ? 'now' : `on ${localTimeText(draft)}`
-  const { variants, winnerBy } = draft
-  const percent = Number(draft.testPercent)
+  const { schedule, variants } = draft
+  const when = schedule.when === 'now' ? 'now' : `on ${localTimeText(schedule)}`
+  const percent = Number(draft.test_percent)
   const lines: string[] = []
   let first = recipients
   if (variants.length === 0) lines.push(`${people(recipients)} will get it ${when}.`)
@@ -37,27 +37,29 @@ export function planOf(draft: Draft, recipients: number): Plan {
     const others = `The other ${people(recipients - first)} will get`
     if (first < recipients)
       lines.push(
-        winnerBy === 'manual'
+        draft.winner_by === 'manual'
           ? `${others} the variant that you choose afterwards.`
-          : `${others} the winner, ${durationText(Number(draft.decideAfter) * 1000)} after the sample is sent.`,
+          : `${others} the winner, ${durationText(Number(draft.decide_after_seconds) * 1000)} after the sample is sent.`,
       )
   }
-  if (draft.ratePerHour !== '') {
-    const rate = `At most ${count(draft.ratePerHour)} emails are sent per hour`
-    const ms = (first / draft.ratePerHour) * 3_600_000
+  if (draft.messages_per_hour !== '') {
+    const rate = `At most ${count(draft.messages_per_hour)} emails are sent per hour`
+    const ms = (first / draft.messages_per_hour) * 3_600_000
     lines.push(`${rate}, so ${first < recipients ? 'the sample' : 'sending'} takes ${aboutText(ms)}.`)
   }
-  if (draft.hasWindow) {
-    const zone = draft.when === 'local' ? 'the time zone of each recipient' : draft.timeZone.replaceAll('_', ' ')
-    lines.push(`Emails are sent only on ${daysText(draft.days)}, ${draft.from} to ${draft.to} (${zone}).`)
+  if (schedule.has_window) {
+    const { days, from, to } = schedule.window
+    const zone = schedule.when === 'local' ? 'the time zone of each recipient' : schedule.time_zone.replaceAll('_', ' ')
+    lines.push(`Emails are sent only on ${daysText(days)}, ${from} to ${to} (${zone}).`)
   }
-  if (draft.when !== 'now') lines.push('The audience is read again at that time, so the numbers can change until then.')
+  if (schedule.when !== 'now')
+    lines.push('The audience is read again at that time, so the numbers can change until then.')
   return { first, lines }
 }
 
 const people = (value: number) => pluralize(value, 'recipient', 'recipients')
 
-const daysText = (days: Draft['days']) =>
+const daysText = (days: Weekday[]) =>
   weekdays
     .filter(({ value }) => days.includes(value))
     .map(({ label }) => label)

@@ -50,7 +50,9 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
     ...(excluded.length > 0 ? [['Excluded', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
     [
       'Schedule',
-      schedule.at === null ? 'Started by hand' : localTimeText({ at: schedule.at, when, timeZone: schedule.time_zone }),
+      schedule.at === null
+        ? 'Started by hand'
+        : localTimeText({ at: schedule.at, when, time_zone: schedule.time_zone }),
     ],
     ...(schedule.window ? [['Sending hours', windowText(schedule.window)] as [string, ReactNode]] : []),
     [

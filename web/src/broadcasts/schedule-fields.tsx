@@ -1,9 +1,7 @@
 import { Checkbox, Chip, Fieldset, Group, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { fieldProblem } from '../api/api-error.ts'
-import type { Weekday } from '../api/types.ts'
 import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
-import type { FieldsProps } from './audience-fields.tsx'
-import { isPast, nowIn, type When, weekdays } from './draft.ts'
+import { isPast, nowIn, weekdays } from './draft.ts'
+import type { DraftForm } from './draft-form.ts'
 import { DurationSelect } from './duration-select.tsx'
 
 const delays = [
@@ -13,11 +11,13 @@ const delays = [
   { value: '86400', label: '1 day' },
 ]
 
-export function ScheduleFields({ draft, set, error }: FieldsProps) {
-  const isPlanned = draft.when !== 'now'
+export function ScheduleFields({ form }: { form: DraftForm }) {
+  const { field, values } = form
+  const { when, time_zone: zone } = values.schedule
+  const isPlanned = when !== 'now'
   return (
     <Stack gap="md">
-      <Radio.Group label="When" value={draft.when} onChange={(value) => set({ when: value as When })}>
+      <Radio.Group label="When" {...field('schedule.when')}>
         <Stack gap="xs" mt={6}>
           <Radio value="now" label="Now" description="When you start it." />
           <Radio value="at" label="At a set time" description="At the same moment for everybody." />
@@ -34,30 +34,25 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
             label="Date and time"
             type="datetime-local"
             required
-            min={nowIn(draft.timeZone)}
-            max={nowIn(draft.timeZone, 365)}
-            value={draft.at}
-            onChange={(event) => set({ at: event.currentTarget.value })}
-            error={isPast(draft) ? 'Choose a time in the future.' : fieldProblem(error, 'schedule.at')}
+            min={nowIn(zone)}
+            max={nowIn(zone, 365)}
+            {...field('schedule.at')}
+            {...(isPast(values) && { error: 'Choose a time in the future.' })}
           />
           <TimeZoneSelect
-            label={draft.when === 'local' ? 'Time zone of other recipients' : 'Time zone'}
-            value={draft.timeZone}
-            onChange={(timeZone) => set({ timeZone })}
-            error={fieldProblem(error, 'schedule.time_zone')}
+            label={when === 'local' ? 'Time zone of other recipients' : 'Time zone'}
+            {...field('schedule.time_zone')}
           />
         </Group>
       )}
-      {draft.when === 'local' && (
+      {when === 'local' && (
         <TextInput
           label="Attribute with the time zone"
           description="Contacts without a valid zone in it, such as Europe/Vienna, get the email at the time above."
-          value={draft.timeZoneAttribute}
-          onChange={(event) => set({ timeZoneAttribute: event.currentTarget.value })}
-          error={fieldProblem(error, 'schedule.time_zone_attribute')}
+          {...field('schedule.time_zone_attribute')}
         />
       )}
-      <WindowFields draft={draft} set={set} error={error} />
+      <WindowFields form={form} />
       <NumberInput
         label="Maximum emails per hour"
         description="Leave empty to send as fast as the mail server accepts."
@@ -66,35 +61,29 @@ export function ScheduleFields({ draft, set, error }: FieldsProps) {
         allowDecimal={false}
         thousandSeparator=","
         maw={320}
-        value={draft.ratePerHour}
-        onChange={(value) => set({ ratePerHour: typeof value === 'number' ? value : '' })}
-        error={fieldProblem(error, 'messages_per_hour')}
+        {...field('messages_per_hour')}
       />
       {isPlanned && (
         <DurationSelect
           label="Expire if it can’t start within"
           description="A broadcast that is late by more than this, for example after an outage or a restored backup, expires and sends nothing."
           durations={delays}
-          value={draft.missedAfter}
-          onChange={(missedAfter) => set({ missedAfter })}
-          error={fieldProblem(error, 'missed_after_seconds')}
+          {...field('missed_after_seconds')}
         />
       )}
     </Stack>
   )
 }
 
-function WindowFields({ draft, set, error }: FieldsProps) {
+function WindowFields({ form: { field, values } }: { form: DraftForm }) {
+  const { when, time_zone: zone, has_window: hasWindow } = values.schedule
+  const { error: daysError, ...days } = field('schedule.window.days')
   return (
     <Stack gap="xs">
-      <Checkbox
-        label="Only on certain days and hours"
-        checked={draft.hasWindow}
-        onChange={(event) => set({ hasWindow: event.currentTarget.checked })}
-      />
-      {draft.hasWindow && (
+      <Checkbox label="Only on certain days and hours" {...field('schedule.has_window', { type: 'checkbox' })} />
+      {hasWindow && (
         <Fieldset legend="Sending hours">
-          <Chip.Group multiple value={draft.days} onChange={(days) => set({ days: days as Weekday[] })}>
+          <Chip.Group multiple {...days}>
             <Group gap={6}>
               {weekdays.map(({ value, label }) => (
                 <Chip key={value} value={value} size="sm">
@@ -103,30 +92,18 @@ function WindowFields({ draft, set, error }: FieldsProps) {
               ))}
             </Group>
           </Chip.Group>
-          {fieldProblem(error, 'schedule.window.days') && (
+          {daysError && (
             <Text size="xs" c="var(--bad-text)" mt={4}>
-              {fieldProblem(error, 'schedule.window.days')}
+              {daysError}
             </Text>
           )}
           <Group gap="sm" mt="sm" align="flex-start">
-            <TextInput
-              label="From"
-              type="time"
-              value={draft.from}
-              onChange={(event) => set({ from: event.currentTarget.value })}
-              error={fieldProblem(error, 'schedule.window.from')}
-            />
-            <TextInput
-              label="To"
-              type="time"
-              value={draft.to}
-              onChange={(event) => set({ to: event.currentTarget.value })}
-              error={fieldProblem(error, 'schedule.window.to')}
-            />
+            <TextInput label="From" type="time" {...field('schedule.window.from')} />
+            <TextInput label="To" type="time" {...field('schedule.window.to')} />
           </Group>
           <Text size="xs" c="dimmed" mt="xs">
-            In {draft.when === 'local' ? 'the time zone of each recipient' : draft.timeZone.replaceAll('_', ' ')}.
-            Outside of these hours the broadcast waits.
+            In {when === 'local' ? 'the time zone of each recipient' : zone.replaceAll('_', ' ')}. Outside of these
+            hours the broadcast waits.
           </Text>
         </Fieldset>
       )}

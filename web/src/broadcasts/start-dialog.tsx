@@ -26,7 +26,7 @@ type Props = {
 
 /** The last question before anything is sent: it says what will happen, with the exact numbers. */
 export function StartDialog({ opened, onClose, ...props }: Props) {
-  const isNow = props.draft.when === 'now'
+  const isNow = props.draft.schedule.when === 'now'
   return (
     <Dialog opened={opened} onClose={onClose} title={isNow ? 'Start this broadcast?' : 'Schedule this broadcast?'}>
       {opened && <StartForm onClose={onClose} {...props} />}
@@ -39,16 +39,16 @@ function StartForm({ onClose, broadcast, draft, flow, check, onRejected }: Omit<
   const invalidate = useInvalidate()
   const [typed, setTyped] = useState('')
   const [leavesOut, setLeavesOut] = useState(false)
-  const isNow = draft.when === 'now'
+  const isNow = draft.schedule.when === 'now'
   const plan = planOf(draft, check.recipients - check.incomplete)
   const isConfirmed =
     (check.incomplete === 0 || leavesOut) &&
-    (!draft.serviceAnnouncement || typed.replaceAll(/[\s,.]/g, '') === String(check.unsubscribed))
+    (!draft.service_announcement || typed.replaceAll(/[\s,.]/g, '') === String(check.unsubscribed))
   const start = useMutation({
     mutationFn: () =>
       (isNow ? startBroadcast : scheduleBroadcast)(broadcast.id, {
         expected_recipients: check.recipients,
-        ...(draft.serviceAnnouncement && { expected_unsubscribed: check.unsubscribed }),
+        ...(draft.service_announcement && { expected_unsubscribed: check.unsubscribed }),
       }),
     onSuccess: async () => {
       onClose()
@@ -81,7 +81,7 @@ function StartForm({ onClose, broadcast, draft, flow, check, onRejected }: Omit<
             onChange={(event) => setLeavesOut(event.currentTarget.checked)}
           />
         )}
-        {draft.serviceAnnouncement && (
+        {draft.service_announcement && (
           <>
             <Notice tone="bad" title={`${unsubscribedText(check.unsubscribed)} will get this email`}>
               It is a service announcement: it ignores subscriptions and has no unsubscribe link. Advertising sent this

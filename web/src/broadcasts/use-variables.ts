@@ -9,7 +9,7 @@ import type { Draft, DraftVariant } from './draft.ts'
 const typingPauseMs = 350
 
 /** The variables that contacts do not provide: those of the flow, and those that only its variants use. */
-export function useVariables({ flowId, variants }: Draft, flow: Flow | undefined) {
+export function useVariables({ flow_id: flowId, variants }: Draft, flow: Flow | undefined) {
   const [analyzed] = useDebouncedValue(variants, typingPauseMs)
   const ofSubjects = useSubjectVariables(analyzed)
   const ofVersions = useVersionVariables(flowId, variants)
@@ -35,7 +35,9 @@ function useSubjectVariables(variants: readonly DraftVariant[]): Variable[][] {
 }
 
 function useVersionVariables(flowId: string | null, variants: readonly DraftVariant[]): Variable[][] {
-  const versions = variants.flatMap(({ content, version }) => (content === 'version' && version ? Number(version) : []))
+  const versions = variants.flatMap(({ content, flow_version: version }) =>
+    content === 'version' && version ? Number(version) : [],
+  )
   const ids = flowId === null ? [] : [...new Set(versions)]
   const found = useQueries({ queries: ids.map((version) => versionQuery(flowId ?? '', version)) })
   return found.map(({ data }) => data?.variables ?? [])

@@ -2,11 +2,10 @@ import { Button, Fieldset, Group, NumberInput, Radio, Select, Stack, Switch, Tex
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { fieldProblem } from '../api/api-error.ts'
 import { versionsQuery } from '../flows/flows.api.ts'
 import { ErrorLine } from '../ui/states.tsx'
-import type { FieldsProps } from './audience-fields.tsx'
-import { type Draft, type DraftVariant, firstVariants, newVariant, variantKeys } from './draft.ts'
+import { type DraftVariant, firstVariants, newVariant, variantKeys } from './draft.ts'
+import type { DraftForm } from './draft-form.ts'
 import { DurationSelect } from './duration-select.tsx'
 
 const contents = [
@@ -28,11 +27,10 @@ const rules = [
 ]
 
 /** Switches the A/B test on, and edits its variants and how the winner is found. `children` are shown below the variants. */
-export function VariantFields({ draft, set, error, children }: FieldsProps & { children: ReactNode }) {
-  const { variants } = draft
+export function VariantFields({ form, children }: { form: DraftForm; children: ReactNode }) {
+  const { field, set } = form
+  const { variants } = form.values
   const isTest = variants.length > 0
-  const change = (at: number, changes: Partial<DraftVariant>) =>
-    set({ variants: variants.map((variant, index) => (index === at ? { ...variant, ...changes } : variant)) })
   return (
     <Stack gap="md">
       <Switch
@@ -41,21 +39,18 @@ export function VariantFields({ draft, set, error, children }: FieldsProps & { c
         checked={isTest}
         onChange={(event) => set({ variants: event.currentTarget.checked ? firstVariants : [] })}
       />
-      {variants.map((variant, at) => (
+      {variants.map((_, at) => (
         <OneVariant
           // biome-ignore lint/suspicious/noArrayIndexKey: a variant is named by its position.
           key={at}
           at={at}
-          flowId={draft.flowId}
-          variant={variant}
-          change={(changes) => change(at, changes)}
+          form={form}
           remove={variants.length > 2 ? () => set({ variants: withoutVariant(variants, at) }) : undefined}
-          error={error}
         />
       ))}
       {isTest && (
         <>
-          <ErrorLine>{fieldProblem(error, 'variants')}</ErrorLine>
+          <ErrorLine>{field('variants').error}</ErrorLine>
           {variants.length < variantKeys.length && (
             <Group>
               <Button
@@ -68,7 +63,7 @@ export function VariantFields({ draft, set, error, children }: FieldsProps & { c
             </Group>
           )}
           {children}
-          <SampleFields draft={draft} set={set} error={error} />
+          <SampleFields form={form} />
         </>
       )}
     </Stack>
@@ -83,19 +78,14 @@ function evenly(variants: DraftVariant[]): DraftVariant[] {
 
 const withoutVariant = (variants: DraftVariant[], at: number) => evenly(variants.filter((_, index) => index !== at))
 
-type OneProps = {
-  at: number
-  flowId: string | null
-  variant: DraftVariant
-  change: (changes: Partial<DraftVariant>) => void
-  remove: (() => void) | undefined
-  error: unknown
-}
+type OneProps = { at: number; form: DraftForm; remove: (() => void) | undefined }
 
-function OneVariant({ at, flowId, variant, change, remove, error }: OneProps) {
+function OneVariant({ at, form: { field, values }, remove }: OneProps) {
+  const { flow_id: flowId } = values
+  const content = values.variants[at]?.content
   const versions = useQuery({
     ...versionsQuery(flowId ?? ''),
-    enabled: flowId !== null && variant.content === 'version',
+    enabled: flowId !== null && content === 'version',
   })
   const choices = versions.data?.map(({ version, subject }) => ({
     value: String(version),
@@ -110,9 +100,8 @@ function OneVariant({ at, flowId, variant, change, remove, error }: OneProps) {
             label="Content"
             data={contents}
             allowDeselect={false}
-            value={variant.content}
-            onChange={(value) => value && change({ content: value as DraftVariant['content'] })}
-            error={fieldProblem(error, path)}
+            {...field(`${path}.content`)}
+            error={field(path).error}
           />
           <NumberInput
             label="Share of the sample"
@@ -120,31 +109,25 @@ function OneVariant({ at, flowId, variant, change, remove, error }: OneProps) {
             min={1}
             max={99}
             allowDecimal={false}
-            value={variant.share}
-            onChange={(value) => change({ share: typeof value === 'number' ? value : '' })}
-            error={fieldProblem(error, `${path}.share`)}
+            {...field(`${path}.share`)}
           />
         </Group>
-        {variant.content === 'subject' && (
+        {content === 'subject' && (
           <TextInput
             label="Subject"
             description="Replaces the subject of the flow. You can use variables, e.g. {{ contact.first_name }}."
             required
-            value={variant.subject}
-            onChange={(event) => change({ subject: event.currentTarget.value })}
-            error={fieldProblem(error, `${path}.subject`)}
+            {...field(`${path}.subject`)}
           />
         )}
-        {variant.content === 'version' && (
+        {content === 'version' && (
           <Select
             label="Version"
             placeholder={flowId === null ? 'Choose a flow first' : 'Choose a version'}
             required
             searchable
             data={choices ?? []}
-            value={variant.version}
-            onChange={(version) => change({ version })}
-            error={fieldProblem(error, `${path}.flow_version`)}
+            {...field(`${path}.flow_version`)}
           />
         )}
         {remove && (
@@ -159,14 +142,14 @@ function OneVariant({ at, flowId, variant, change, remove, error }: OneProps) {
   )
 }
 
-function SampleFields({ draft, set, error }: FieldsProps) {
-  const isSample = draft.testPercent !== 100
+function SampleFields({ form: { field, set, values } }: { form: DraftForm }) {
+  const isSample = values.test_percent !== 100
   return (
     <>
       <Radio.Group
         label="Who gets the variants"
         value={isSample ? 'sample' : 'all'}
-        onChange={(value) => set({ testPercent: value === 'all' ? 100 : 20 })}
+        onChange={(value) => set({ test_percent: value === 'all' ? 100 : 20 })}
       >
         <Stack gap="xs" mt={6}>
           <Radio value="sample" label="A sample" description="The other recipients get the winner later." />
@@ -183,28 +166,22 @@ function SampleFields({ draft, set, error }: FieldsProps) {
               min={1}
               max={99}
               allowDecimal={false}
-              value={draft.testPercent}
-              onChange={(value) => set({ testPercent: typeof value === 'number' ? value : '' })}
-              error={fieldProblem(error, 'test_percent')}
+              {...field('test_percent')}
             />
             <Select
               label="Winner"
               description="Automated opens and clicks are ignored."
               data={rules}
               allowDeselect={false}
-              value={draft.winnerBy}
-              onChange={(value) => value && set({ winnerBy: value as Draft['winnerBy'] })}
-              error={fieldProblem(error, 'winner_by')}
+              {...field('winner_by')}
             />
           </Group>
-          {draft.winnerBy !== 'manual' && (
+          {values.winner_by !== 'manual' && (
             <DurationSelect
               label="Pick the winner after"
               description="Counted from the last email of the sample. You can pick it earlier yourself."
               durations={waits}
-              value={draft.decideAfter}
-              onChange={(decideAfter) => set({ decideAfter })}
-              error={fieldProblem(error, 'decide_after_seconds')}
+              {...field('decide_after_seconds')}
             />
           )}
           <Text size="xs" c="dimmed">

@@ -1,10 +1,9 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
@@ -32,10 +31,15 @@ export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
   const me = useMe()
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const [choosing, setChoosing] = useState<Variant>()
   const { id, status, winner, test_percent: percent, counts } = broadcast
   const isOpen = percent < 100 && winner === null && (status === 'sending' || status === 'paused') && counts.pending > 0
   const canChoose = isOpen && (me.data?.user.can_start_broadcasts ?? false)
+  const choose = async ({ key }: Variant) => {
+    await chooseVariant(id, key)
+    toast(`Variant ${key} is sent to the others.`)
+    await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey })
+    await invalidate(keys.broadcastLists)
+  }
   const columns: Column<Variant>[] = [
     {
       header: 'Variant',
@@ -52,38 +56,35 @@ export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
     { header: 'Opened', align: 'right', cell: (variant) => rate(variant.opened, variant) },
     { header: 'Clicked', align: 'right', cell: (variant) => rate(variant.clicked, variant) },
     { header: 'Unsubscribed', align: 'right', cell: (variant) => rate(variant.unsubscribed, variant) },
-    ...(canChoose ? [chooseColumn(setChoosing)] : []),
+    ...(canChoose ? [chooseColumn(choose)] : []),
   ]
   return (
     <Section title="Variants" description={<Explanation broadcast={broadcast} isOpen={isOpen} />}>
       <DataTable label="Variants" columns={columns} rows={broadcast.variants} rowKey={({ key }) => key} />
-      <Confirm
-        opened={choosing !== undefined}
-        onClose={() => setChoosing(undefined)}
-        title={`Send variant ${choosing?.key ?? ''} to the others?`}
-        action="Send to the others"
-        run={async () => {
-          if (!choosing) return
-          await chooseVariant(id, choosing.key)
-          toast(`Variant ${choosing.key} is sent to the others.`)
-          await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey })
-          await invalidate(keys.broadcastLists)
-        }}
-      >
-        The recipients outside the sample get <strong>{choosing && contentOf(choosing)}</strong>. This can’t be undone.
-      </Confirm>
     </Section>
   )
 }
 
-const chooseColumn = (choose: (variant: Variant) => void): Column<Variant> => ({
+const chooseColumn = (choose: (variant: Variant) => Promise<void>): Column<Variant> => ({
   header: 'Choose',
   align: 'right',
   phone: 'bare',
   cell: (variant) => (
-    <Button size="compact-sm" variant="default" onClick={() => choose(variant)}>
+    <ConfirmButton
+      size="compact-sm"
+      confirm={{
+        title: `Send variant ${variant.key} to the others?`,
+        action: 'Send to the others',
+        children: (
+          <>
+            The recipients outside the sample get <strong>{contentOf(variant)}</strong>. This can’t be undone.
+          </>
+        ),
+        run: () => choose(variant),
+      }}
+    >
       {`Choose variant ${variant.key}`}
-    </Button>
+    </ConfirmButton>
   ),
 })
 

@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Menu, Text } from '@mantine/core'
-import { IconDots, IconDownload, IconPencil, IconTrash } from '@tabler/icons-react'
+import { Button, Text } from '@mantine/core'
+import { IconDownload, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
@@ -7,6 +7,7 @@ import { messageOf } from '../api/api-error.ts'
 import { keys } from '../api/keys.ts'
 import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { ActionMenu } from '../ui/action-menu.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -70,7 +71,7 @@ function ContactView({ contact }: { contact: Contact }) {
           <Button leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
             Edit
           </Button>
-          <ContactMenu contact={contact} onErase={() => setDialog('erase')} />
+          <ContactMenu contact={contact} />
         </>
       }
     >
@@ -84,50 +85,49 @@ function ContactView({ contact }: { contact: Contact }) {
   )
 }
 
-function ContactMenu({ contact, onErase }: { contact: Contact; onErase: () => void }) {
+function ContactMenu({ contact }: { contact: Contact }) {
+  const refresh = useRefreshContacts()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
   const save = useMutation({
     mutationFn: () => exportContact(contact.id),
     onSuccess: (data) => download(`${contact.id}.json`, 'application/json', `${JSON.stringify(data, null, 2)}\n`),
     onError: (error) => toast(messageOf(error), 'bad'),
   })
   return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <ActionIcon size={36} variant="default" aria-label="More actions" loading={save.isPending}>
-          <IconDots size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconDownload size={16} aria-hidden />} onClick={() => save.mutate()}>
-          Export data
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item
-          color="var(--mantine-color-error)"
-          leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={onErase}
-        >
-          Erase contact
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu
+      loading={save.isPending}
+      actions={[
+        { label: 'Export data', icon: IconDownload, run: () => save.mutate() },
+        {
+          label: 'Erase contact',
+          icon: IconTrash,
+          danger: true,
+          confirm: {
+            title: 'Erase contact',
+            action: 'Erase permanently',
+            typed: emailText(contact.email),
+            children:
+              'Erases the email, name, attributes and all other personal data of this contact, including in past emails. Aggregate statistics are kept. This can’t be undone.',
+            run: async () => {
+              await eraseContact(contact.id)
+              await navigate(paths.contacts)
+              queries.removeQueries({ queryKey: keys.contact(contact.id) })
+              await refresh()
+              toast('Contact erased.')
+            },
+          },
+        },
+      ]}
+    />
   )
 }
 
-type ContactDialog = 'edit' | 'erase' | 'subscribe'
+type ContactDialog = 'edit' | 'subscribe'
 type DialogsProps = { contact: Contact; dialog: ContactDialog | undefined; close: () => void }
 
 function ContactDialogs({ contact, dialog, close }: DialogsProps) {
   const refresh = useRefreshContacts()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const erase = async () => {
-    await eraseContact(contact.id)
-    await navigate(paths.contacts)
-    queries.removeQueries({ queryKey: keys.contact(contact.id) })
-    await refresh()
-    toast('Contact erased.')
-  }
   const subscribe = async () => {
     await changeContact(contact.id, { status: 'subscribed' })
     await refresh()
@@ -157,17 +157,6 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
       >
         <strong>{emailText(contact.email)}</strong> unsubscribed and will receive marketing emails again. Only continue
         if they asked for it.
-      </Confirm>
-      <Confirm
-        opened={dialog === 'erase'}
-        onClose={close}
-        title="Erase contact"
-        action="Erase permanently"
-        typed={emailText(contact.email)}
-        run={erase}
-      >
-        Erases the email, name, attributes and all other personal data of this contact, including in past emails.
-        Aggregate statistics are kept. This can’t be undone.
       </Confirm>
     </>
   )

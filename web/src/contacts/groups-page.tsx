@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Menu, TextInput } from '@mantine/core'
-import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
+import { Button, TextInput } from '@mantine/core'
+import { IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Group } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ActionMenu } from '../ui/action-menu.tsx'
 import { CopyIdItem } from '../ui/copy-id-item.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -16,16 +16,13 @@ import { useFilters } from '../ui/use-filters.ts'
 import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
 
-type GroupDialog = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
-
 export function GroupsPage() {
   const { filter, field, filtered } = useFilters('query')
   const groups = useGroups(filter.query)
   const refresh = useRefreshContacts()
-  const [dialog, setDialog] = useState<GroupDialog>()
-  const close = () => setDialog(undefined)
+  const [dialog, setDialog] = useState<{ group?: Group }>()
   const add = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({})}>
       Create group
     </Button>
   )
@@ -34,7 +31,7 @@ export function GroupsPage() {
       <TableList
         label="Groups"
         query={groups}
-        columns={columns(setDialog)}
+        columns={columns({ rename: (group) => setDialog({ group }), refresh })}
         rowKey={({ id }) => id}
         filters={<SearchField label="Search groups" {...field('query')} />}
         empty={{
@@ -45,26 +42,14 @@ export function GroupsPage() {
         }}
         notFound={filtered && { title: 'No groups found', children: 'Try another search.' }}
       />
-      {(dialog?.kind === 'create' || dialog?.kind === 'rename') && (
-        <NameDialog {...(dialog.kind === 'rename' && { group: dialog.group })} onClose={close} />
-      )}
-      <Confirm
-        opened={dialog?.kind === 'delete'}
-        onClose={close}
-        title="Delete group"
-        action="Delete group"
-        run={async () => {
-          if (dialog?.kind === 'delete') await deleteGroup(dialog.group.id)
-          await refresh()
-        }}
-      >
-        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> will be deleted. Its members remain contacts.
-      </Confirm>
+      {dialog && <NameDialog {...dialog} onClose={() => setDialog(undefined)} />}
     </ContactsFrame>
   )
 }
 
-const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
+type Actions = { rename: (group: Group) => void; refresh: () => Promise<unknown> }
+
+const columns = ({ rename, refresh }: Actions): Column<Group>[] => [
   {
     header: 'Group',
     phone: 'title',
@@ -76,20 +61,31 @@ const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
     align: 'right',
     phone: 'corner',
     cell: (group) => (
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon aria-label={`Actions for ${group.name}`}>
-            <IconDots size={18} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
-          <CopyIdItem id={group.id} />
-          <Menu.Item color="var(--mantine-color-error)" onClick={() => open({ kind: 'delete', group })}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu
+        row={group.name}
+        actions={[
+          { label: 'Rename', run: () => rename(group) },
+          {
+            label: 'Delete',
+            danger: true,
+            confirm: {
+              title: 'Delete group',
+              action: 'Delete group',
+              children: (
+                <>
+                  <strong>{group.name}</strong> will be deleted. Its members remain contacts.
+                </>
+              ),
+              run: async () => {
+                await deleteGroup(group.id)
+                await refresh()
+              },
+            },
+          },
+        ]}
+      >
+        <CopyIdItem id={group.id} />
+      </ActionMenu>
     ),
   },
 ]

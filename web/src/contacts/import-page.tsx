@@ -1,11 +1,10 @@
 import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { downloadCsv } from '../ui/csv.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -21,8 +20,6 @@ import { ImportStatusBadge } from './imports-page.tsx'
 export function ImportPage() {
   const { id = '' } = useParams()
   const contactImport = useQuery(importQuery(id))
-  const [asking, setAsking] = useState<'cancel' | 'undo'>()
-  const close = () => setAsking(undefined)
   return (
     <Page
       title={contactImport.data?.filename ?? 'Import'}
@@ -32,51 +29,42 @@ export function ImportPage() {
         contactImport.data && (
           <>
             {!isFinished(contactImport.data) && (
-              <Button variant="default" onClick={() => setAsking('cancel')}>
+              <ConfirmButton
+                confirm={{
+                  title: 'Cancel import',
+                  action: 'Cancel import',
+                  dismiss: 'Keep importing',
+                  children: 'The rest of the file is skipped. Contacts imported so far are kept.',
+                  run: async () => {
+                    await cancelImport(id)
+                    await contactImport.refetch()
+                  },
+                }}
+              >
                 Cancel import
-              </Button>
+              </ConfirmButton>
             )}
             {contactImport.data.undo_until && (
-              <Button
-                variant="default"
+              <ConfirmButton
                 leftSection={<IconArrowBackUp size={16} aria-hidden />}
-                onClick={() => setAsking('undo')}
+                confirm={{
+                  title: 'Undo import',
+                  action: 'Undo import',
+                  children: `Removes the ${pluralize(contactImport.data.created, 'contact', 'contacts')} this import created and restores the contacts it changed, including their groups and suppressions. Contacts that were edited, emailed, unsubscribed or added to another group since then are kept.`,
+                  run: async () => {
+                    await undoImport(id)
+                    await contactImport.refetch()
+                  },
+                }}
               >
                 Undo import
-              </Button>
+              </ConfirmButton>
             )}
           </>
         )
       }
     >
       <Load query={contactImport}>{(data) => <ImportView contactImport={data} />}</Load>
-      <Confirm
-        opened={asking === 'cancel'}
-        onClose={close}
-        title="Cancel import"
-        action="Cancel import"
-        dismiss="Keep importing"
-        run={async () => {
-          await cancelImport(id)
-          await contactImport.refetch()
-        }}
-      >
-        The rest of the file is skipped. Contacts imported so far are kept.
-      </Confirm>
-      <Confirm
-        opened={asking === 'undo'}
-        onClose={close}
-        title="Undo import"
-        action="Undo import"
-        run={async () => {
-          await undoImport(id)
-          await contactImport.refetch()
-        }}
-      >
-        Removes the {pluralize(contactImport.data?.created ?? 0, 'contact', 'contacts')} this import created and
-        restores the contacts it changed, including their groups and suppressions. Contacts that were edited, emailed,
-        unsubscribed or added to another group since then are kept.
-      </Confirm>
     </Page>
   )
 }

@@ -6,11 +6,13 @@ import { Navigate, useLocation, useParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { newestContextQuery } from '../messages/messages.api.ts'
+import { TestEmailDialog } from '../messages/test-email-dialog.tsx'
 import { paths } from '../paths.ts'
 import { NotFoundPage } from '../shell/status-pages.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
+import { UnsavedGuard } from '../ui/unsaved-guard.tsx'
 import { useEditorView } from './editor-view.ts'
 import { FlowApiTab } from './flow-api-tab.tsx'
 import { hasSender } from './flow-draft.ts'
@@ -18,15 +20,13 @@ import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
 import { FlowStatusBadge, UnpublishedBadge } from './flow-status.tsx'
 import { FlowVersions } from './flow-versions.tsx'
-import { draftQuery, flowQuery } from './flows.api.ts'
+import { draftQuery, flowQuery, sendTest } from './flows.api.ts'
 import { NewerVersion } from './newer-version.tsx'
 import { PublishDialog } from './publish-dialog.tsx'
 import { FlowResultsTab } from './results/flow-results-tab.tsx'
 import { type Sample, sampleOf } from './sample-data.ts'
 import { readSample, storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
-import { TestDialog } from './test-dialog.tsx'
-import { UnsavedGuard } from './unsaved-guard.tsx'
 import { baseOf, useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
 import { useSaveShortcut } from './use-save-shortcut.ts'
@@ -65,6 +65,7 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
   const { base, draft, setDraft, dirty, newer, load, save, saveNow, saving, saveError } = useFlowDraft(flow, stored)
   const { view, setView } = useEditorView({ showsSender: hasSender(draft) })
   const shown = useSamplePreview(flow, draft, view.recipient)
+  const isDraft = dirty || flow.draft !== null
   const canSave = dirty && newer === undefined && !saving
   useSaveShortcut(() => {
     if (canSave) save(base)
@@ -136,13 +137,18 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
       {tab === 'versions' && <FlowVersions flow={flow} stored={stored} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
       {isEditing && <FlowEditor {...{ draft, setDraft, saveError, view, setView, ...shown }} />}
-      <TestDialog
+      <TestEmailDialog
         opened={testing}
         onClose={() => setTesting(false)}
-        flow={flow}
-        context={shown.state.context}
-        save={dirty ? saveNow : undefined}
-      />
+        send={async (to) => {
+          if (dirty) await saveNow()
+          return (await sendTest(flow.id, { to, context: shown.state.context, draft: isDraft })).emails
+        }}
+      >
+        Sends {isDraft ? 'your unpublished changes' : `version ${flow.version}`} with the variables from the editor. The
+        subject starts with [Test]. Test emails don’t count in your statistics, trigger no webhooks and create no
+        contacts.
+      </TestEmailDialog>
       <PublishDialog
         opened={publishing}
         onClose={() => setPublishing(false)}

@@ -1,14 +1,13 @@
 import { Anchor, Button, CloseButton, Group, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconInbox, IconMailOff } from '@tabler/icons-react'
-import { useState } from 'react'
 import { Link, NavLink, useParams } from 'react-router'
 import { basePath } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { InboxRow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { More } from '../ui/more.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
@@ -21,7 +20,6 @@ import classes from './inbox-page.module.css'
 export function InboxPage() {
   const { id } = useParams()
   const inbox = useInbox()
-  const [emptying, setEmptying] = useState(false)
   const invalidate = useInvalidate()
   const some = (inbox.data?.length ?? 0) > 0
   return (
@@ -31,13 +29,20 @@ export function InboxPage() {
       description="Emails caught locally instead of being sent."
       actions={
         some && (
-          <Button
-            variant="default"
+          <ConfirmButton
             leftSection={<IconMailOff size={16} aria-hidden />}
-            onClick={() => setEmptying(true)}
+            confirm={{
+              title: 'Empty inbox',
+              action: 'Empty inbox',
+              children: 'All emails in the inbox will be deleted. Messages and statistics are kept.',
+              run: async () => {
+                await emptyInbox()
+                await invalidate(keys.inbox)
+              },
+            }}
           >
             Empty inbox
-          </Button>
+          </ConfirmButton>
         )
       }
     >
@@ -75,18 +80,6 @@ export function InboxPage() {
           </div>
         )}
       </Load>
-      <Confirm
-        opened={emptying}
-        onClose={() => setEmptying(false)}
-        title="Empty inbox"
-        action="Empty inbox"
-        run={async () => {
-          await emptyInbox()
-          await invalidate(keys.inbox)
-        }}
-      >
-        All emails in the inbox will be deleted. Messages and statistics are kept.
-      </Confirm>
     </Page>
   )
 }

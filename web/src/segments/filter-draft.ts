@@ -1,3 +1,4 @@
+import { randomId } from '@mantine/hooks'
 import type { Filter } from '../api/types.ts'
 import {
   type EngagementEvent,
@@ -22,7 +23,7 @@ export type Subject =
   | EngagementEvent
 
 export type DraftCondition = {
-  key: number
+  key: string
   kind: 'condition'
   subject: Subject
   attribute: string
@@ -38,13 +39,11 @@ export type DraftCondition = {
   flowId: string
   machines: boolean
 }
-export type DraftGroup = { key: number; kind: 'group'; match: 'all' | 'any'; parts: DraftPart[] }
+export type DraftGroup = { key: string; kind: 'group'; match: 'all' | 'any'; parts: DraftPart[] }
 export type DraftPart = DraftCondition | DraftGroup
 
-let lastKey = 0
-
 const blank = (): DraftCondition => ({
-  key: ++lastKey,
+  key: randomId(),
   kind: 'condition',
   subject: 'attribute',
   attribute: '',
@@ -60,13 +59,13 @@ const blank = (): DraftCondition => ({
 
 export const newCondition = (): DraftCondition => ({ ...blank(), subject: 'email', operator: 'contains' })
 export const newGroup = (match: 'all' | 'any' = 'all', parts: DraftPart[] = [newCondition()]): DraftGroup => ({
-  key: ++lastKey,
+  key: randomId(),
   kind: 'group',
   match,
   parts,
 })
 
-/** The type of a condition, which decides about its operators. */
+/** The type of a condition, which determines its operators. */
 export function typeOf({ subject, valueType }: Pick<DraftCondition, 'subject' | 'valueType'>) {
   if (subject === 'status' || subject === 'group') return subject
   if (subject === 'created_at') return 'date'
@@ -84,48 +83,43 @@ export function withSubject(condition: DraftCondition, change: Partial<DraftCond
 
 /** Returns undefined if a condition lacks a value. */
 export function toFilter(part: DraftPart): Filter | undefined {
-  if (part.kind === 'condition') return toCondition(part)
-  const conditions = part.parts.map(toFilter)
-  if (conditions.length === 0 || conditions.includes(undefined)) return undefined
-  return { type: part.match, conditions: conditions as Filter[] }
+  // The inputs offer only what the type of a condition has, and the API checks the rest.
+  if (part.kind === 'condition') return toCondition(part) as Filter | undefined
+  const conditions = part.parts.map(toFilter).filter((condition) => condition !== undefined)
+  if (conditions.length === 0 || conditions.length < part.parts.length) return undefined
+  return { type: part.match, conditions }
 }
 
 const isDay = /^\d{4}-\d{2}-\d{2}$/
 const wholeNumber = (text: string) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined)
 
-function toCondition(draft: DraftCondition): Filter | undefined {
+function toCondition(draft: DraftCondition): object | undefined {
   const type = typeOf(draft)
   if (type === 'engagement') return toEngagement(draft)
   const { subject, operator, attribute } = draft
   const value = draft.value.trim()
-  if (type === 'group') return value ? ({ type, operator, group_id: value } as Filter) : undefined
-  if (type === 'status') return value ? ({ type, operator, value } as Filter) : undefined
+  if (type === 'group') return value ? { type, operator, group_id: value } : undefined
+  if (type === 'status') return value ? { type, operator, value } : undefined
   if (subject === 'attribute' && !attribute.trim()) return undefined
   const field = subject === 'attribute' ? `attributes.${attribute.trim()}` : subject
-  if (needsNoValue(operator) || type === 'boolean') return { type, field, operator } as Filter
+  if (needsNoValue(operator) || type === 'boolean') return { type, field, operator }
   if (type === 'date' && needsDays(operator)) {
     const days = wholeNumber(draft.days)
-    return days === undefined ? undefined : ({ type, field, operator, days } as Filter)
+    return days === undefined ? undefined : { type, field, operator, days }
   }
   if (value === '' || (type === 'date' && !isDay.test(value))) return undefined
-  if (type !== 'number') return { type, field, operator, value } as Filter
-  return Number.isFinite(Number(value)) ? ({ type, field, operator, value: Number(value) } as Filter) : undefined
+  if (type !== 'number') return { type, field, operator, value }
+  return Number.isFinite(Number(value)) ? { type, field, operator, value: Number(value) } : undefined
 }
 
-function toEngagement({
-  subject,
-  operator,
-  atLeast,
-  withinDays,
-  flowId,
-  machines,
-}: DraftCondition): Filter | undefined {
+function toEngagement(draft: DraftCondition): object | undefined {
+  const { subject, operator, atLeast, withinDays, flowId, machines } = draft
   const [times, days] = [wholeNumber(atLeast), wholeNumber(withinDays)]
   if (times === undefined || (withinDays !== '' && days === undefined)) return undefined
   return {
     type: 'engagement',
-    operator: operator as 'did',
-    event: subject as EngagementEvent,
+    operator,
+    event: subject,
     ...(times > 1 && { at_least: times }),
     ...(days !== undefined && { within_days: days }),
     ...(flowId && { flow_id: flowId }),

@@ -1,10 +1,9 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
@@ -17,7 +16,6 @@ export function SegmentPage() {
   const segment = useQuery(segmentQuery(id))
   const invalidate = useInvalidate()
   const navigate = useNavigate()
-  const [deleting, setDeleting] = useState(false)
   const name = segment.data?.name ?? 'Segment'
   return (
     <Page
@@ -42,25 +40,29 @@ export function SegmentPage() {
               toast('Segment saved')
             }}
           >
-            <Button variant="subtle" color="red" onClick={() => setDeleting(true)}>
+            <ConfirmButton
+              variant="subtle"
+              color="red"
+              confirm={{
+                title: 'Delete segment',
+                action: 'Delete segment',
+                children: (
+                  <>
+                    <strong>{name}</strong> will be deleted. Its contacts are kept.
+                  </>
+                ),
+                run: async () => {
+                  await deleteSegment(id)
+                  await navigate(paths.segments)
+                  await invalidate(keys.segments)
+                },
+              }}
+            >
               Delete segment
-            </Button>
+            </ConfirmButton>
           </SegmentForm>
         )}
       </Load>
-      <Confirm
-        opened={deleting}
-        onClose={() => setDeleting(false)}
-        title="Delete segment"
-        action="Delete segment"
-        run={async () => {
-          await deleteSegment(id)
-          await navigate(paths.segments)
-          await invalidate(keys.segments)
-        }}
-      >
-        <strong>{name}</strong> will be deleted. Its contacts are kept.
-      </Confirm>
     </Page>
   )
 }

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Menu, Text } from '@mantine/core'
-import { IconDots, IconFilter, IconPlus } from '@tabler/icons-react'
+import { Button, Text } from '@mantine/core'
+import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Segment } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { paths } from '../paths.ts'
+import { ActionMenu } from '../ui/action-menu.tsx'
 import { CopyIdItem } from '../ui/copy-id-item.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { TableList } from '../ui/list.tsx'
@@ -67,19 +68,12 @@ const columns = (names: Names): Column<Segment>[] => [
     align: 'right',
     phone: 'corner',
     cell: (segment) => (
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon aria-label={`Actions for ${segment.name}`}>
-            <IconDots size={18} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component={Link} to={`${paths.contacts}?segment=${segment.id}`}>
-            View contacts
-          </Menu.Item>
-          <CopyIdItem id={segment.id} />
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu
+        row={segment.name}
+        actions={[{ label: 'View contacts', to: `${paths.contacts}?segment=${segment.id}` }]}
+      >
+        <CopyIdItem id={segment.id} />
+      </ActionMenu>
     ),
   },
 ]

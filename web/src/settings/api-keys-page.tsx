@@ -7,7 +7,7 @@ import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
 import type { Column } from '../ui/data-table.tsx'
@@ -45,7 +45,6 @@ export function ApiKeysPage() {
   const apiKeys = useQuery(apiKeysQuery)
   const invalidate = useInvalidate()
   const [creating, setCreating] = useState(false)
-  const [revoking, setRevoking] = useState<ApiKey>()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       Create key
@@ -66,7 +65,7 @@ export function ApiKeysPage() {
       <TableList
         label="API keys"
         query={apiKeys}
-        columns={columns(setRevoking)}
+        columns={columns(() => invalidate(keys.apiKeys))}
         rowKey={({ id }) => id}
         empty={{
           title: 'No API keys yet',
@@ -76,23 +75,11 @@ export function ApiKeysPage() {
         }}
       />
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
-      <Confirm
-        opened={revoking !== undefined}
-        onClose={() => setRevoking(undefined)}
-        title="Revoke API key"
-        action="Revoke key"
-        run={async () => {
-          if (revoking) await revokeApiKey(revoking.id)
-          await invalidate(keys.apiKeys)
-        }}
-      >
-        Apps that use <strong>{revoking?.name}</strong> lose access within seconds. This can’t be undone.
-      </Confirm>
     </Section>
   )
 }
 
-const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
+const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
   {
     header: 'Name',
     phone: 'title',
@@ -131,9 +118,25 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
     align: 'right',
     phone: 'bare',
     cell: (key) => (
-      <Button size="compact-sm" variant="default" onClick={() => revoke(key)} aria-label={`Revoke ${key.name}`}>
+      <ConfirmButton
+        size="compact-sm"
+        aria-label={`Revoke ${key.name}`}
+        confirm={{
+          title: 'Revoke API key',
+          action: 'Revoke key',
+          children: (
+            <>
+              Apps that use <strong>{key.name}</strong> lose access within seconds. This can’t be undone.
+            </>
+          ),
+          run: async () => {
+            await revokeApiKey(key.id)
+            await refresh()
+          },
+        }}
+      >
         Revoke
-      </Button>
+      </ConfirmButton>
     ),
   },
 ]

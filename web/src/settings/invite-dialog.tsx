@@ -8,8 +8,8 @@ import { Dialog } from '../ui/dialog.tsx'
 import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { roleOptions } from './roles.ts'
 import { invite } from './settings.api.ts'
-import { roleOptions } from './team-page.tsx'
 
 /** Anyone who gets a link without an address could use it, so it only creates members. */
 const isOpen = (email: string) => email.trim() === ''

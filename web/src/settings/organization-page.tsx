@@ -1,4 +1,4 @@
-import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Paper, PasswordInput, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
@@ -13,17 +13,9 @@ import { pluralize } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeOrganization, deleteOrganization, organizationQuery } from './settings.api.ts'
-
-const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((zone) => ({
-  value: zone,
-  label: zone.replaceAll('_', ' '),
-}))
-const zonesMatching = (search: string) => {
-  const words = search.toLowerCase().replaceAll('_', ' ').trim()
-  return timezones.filter(({ label }) => label.toLowerCase().includes(words))
-}
 
 export function OrganizationPage() {
   const organization = useQuery(organizationQuery)
@@ -128,14 +120,10 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             disabled={!owner}
             {...form.field('name')}
           />
-          <Select
+          <TimeZoneSelect
             label="Time zone"
             description="Used for daily statistics."
-            searchable
-            data={timezones}
-            filter={({ search }) => zonesMatching(search)}
             disabled={!owner}
-            allowDeselect={false}
             {...form.field('timezone')}
           />
           <Switch

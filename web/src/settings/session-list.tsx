@@ -1,13 +1,12 @@
 import { Button, Text } from '@mantine/core'
 import { IconDevicesOff } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { SignedInSession } from '../api/types.ts'
-import { endOtherSession, sessionsQuery, signOutEverywhere } from '../session/session.api.ts'
-import { useSignOut } from '../shell/sign-out.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { endOtherSession, sessionsQuery } from '../session/session.api.ts'
+import { useSignOutEverywhere } from '../shell/sign-out.ts'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -16,8 +15,7 @@ import { Time } from '../ui/time.tsx'
 export function SessionList() {
   const sessions = useQuery(sessionsQuery)
   const invalidate = useInvalidate()
-  const signOut = useSignOut()
-  const [leaving, setLeaving] = useState(false)
+  const signOutEverywhere = useSignOutEverywhere()
   const end = useMutation({ mutationFn: endOtherSession, onSettled: () => invalidate(keys.sessions) })
   const columns: Column<SignedInSession>[] = [
     {
@@ -60,31 +58,15 @@ export function SessionList() {
       title="Sessions"
       description="Where you are signed in. A session ends after 12 hours."
       actions={
-        <Button
-          variant="default"
-          leftSection={<IconDevicesOff size={16} aria-hidden />}
-          onClick={() => setLeaving(true)}
-        >
+        <ConfirmButton leftSection={<IconDevicesOff size={16} aria-hidden />} confirm={signOutEverywhere}>
           Sign out everywhere
-        </Button>
+        </ConfirmButton>
       }
     >
       {end.isError && <ErrorLine>{messageOf(end.error)}</ErrorLine>}
       <Load query={sessions}>
         {(list) => <DataTable label="Sessions" columns={columns} rows={list} rowKey={(session) => session.id} />}
       </Load>
-      <Confirm
-        opened={leaving}
-        onClose={() => setLeaving(false)}
-        title="Sign out everywhere"
-        action="Sign out everywhere"
-        run={async () => {
-          await signOutEverywhere()
-          signOut()
-        }}
-      >
-        You will be signed out on all devices, including this one. API keys keep working.
-      </Confirm>
     </Section>
   )
 }

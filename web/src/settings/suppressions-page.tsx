@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { emailText } from '../ui/email-text.ts'
@@ -31,7 +31,6 @@ export function SuppressionsPage() {
   const { query, reason } = filter
   const suppressions = useSuppressions({ query, reason: reason as SuppressionReason | '' })
   const [adding, setAdding] = useState(false)
-  const [removing, setRemoving] = useState<Suppression>()
   const invalidate = useInvalidate()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
@@ -47,7 +46,7 @@ export function SuppressionsPage() {
       <TableList
         label="Suppressions"
         query={suppressions}
-        columns={columns(setRemoving)}
+        columns={columns(() => invalidate(keys.suppressions, keys.contacts))}
         rowKey={(row) => `${row.email} ${row.reason}`}
         filters={
           <>
@@ -63,18 +62,6 @@ export function SuppressionsPage() {
         notFound={filtered && { title: 'No addresses found', children: 'Try another search or reason.' }}
       />
       {adding && <AddSuppressions onClose={() => setAdding(false)} />}
-      <Confirm
-        opened={removing !== undefined}
-        onClose={() => setRemoving(undefined)}
-        title="Remove suppression"
-        action="Remove suppression"
-        run={async () => {
-          if (removing) await removeSuppression(removing.email)
-          await invalidate(keys.suppressions, keys.contacts)
-        }}
-      >
-        {removing && <RemovalDetails row={removing} />}
-      </Confirm>
     </ContactsFrame>
   )
 }
@@ -97,7 +84,7 @@ function RemovalDetails({ row }: { row: Suppression }) {
   )
 }
 
-const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
+const columns = (refresh: () => Promise<unknown>): Column<Suppression>[] => [
   { header: 'Address', phone: 'title', minWidth: '260px', cell: (row) => <Text fw={600}>{emailText(row.email)}</Text> },
   {
     header: 'Reason',
@@ -114,9 +101,21 @@ const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
     align: 'right',
     phone: 'bare',
     cell: (row) => (
-      <Button size="compact-sm" variant="default" onClick={() => remove(row)} aria-label={`Remove ${row.email}`}>
+      <ConfirmButton
+        size="compact-sm"
+        aria-label={`Remove ${row.email}`}
+        confirm={{
+          title: 'Remove suppression',
+          action: 'Remove suppression',
+          children: <RemovalDetails row={row} />,
+          run: async () => {
+            await removeSuppression(row.email)
+            await refresh()
+          },
+        }}
+      >
         Remove
-      </Button>
+      </ConfirmButton>
     ),
   },
 ]

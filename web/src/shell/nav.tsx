@@ -28,12 +28,12 @@ import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { setPasswordDialog } from '../session/open-password.ts'
-import { signOutEverywhere, useMe } from '../session/session.api.ts'
+import { useMe } from '../session/session.api.ts'
 import { apiReference, guides } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
-import { useSignOut } from './sign-out.ts'
+import { useSignOut, useSignOutEverywhere } from './sign-out.ts'
 
 type NavItem = { to: string; label: string; icon: ReactNode }
 
@@ -121,6 +121,7 @@ function Account({ onLeave }: { onLeave: (() => void) | undefined }) {
   const me = useMe()
   const { dark, toggle } = useTheme()
   const signOut = useSignOut()
+  const signOutEverywhere = useSignOutEverywhere()
   const [leaving, setLeaving] = useState(false)
   return (
     <>
@@ -161,18 +162,7 @@ function Account({ onLeave }: { onLeave: (() => void) | undefined }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Confirm
-        opened={leaving}
-        onClose={() => setLeaving(false)}
-        title="Sign out everywhere"
-        action="Sign out everywhere"
-        run={async () => {
-          await signOutEverywhere()
-          signOut()
-        }}
-      >
-        You will be signed out on all devices, including this one. API keys keep working.
-      </Confirm>
+      <Confirm {...signOutEverywhere} opened={leaving} onClose={() => setLeaving(false)} />
     </>
   )
 }

@@ -1,7 +1,9 @@
 import { useNavigate } from 'react-router'
 import { basePath } from '../api/base.ts'
 import { paths } from '../paths.ts'
+import { signOutEverywhere } from '../session/session.api.ts'
 import { endSession, getSession } from '../session/session.ts'
+import type { Question } from '../ui/confirm.tsx'
 
 /** Ends the session, here and on the server, and opens the sign-in page. */
 export function useSignOut(): () => void {
@@ -10,6 +12,20 @@ export function useSignOut(): () => void {
     revoke(getSession()?.token)
     endSession()
     void navigate(paths.login)
+  }
+}
+
+/** The question before all sessions of the user are ended. */
+export function useSignOutEverywhere(): Question {
+  const signOut = useSignOut()
+  return {
+    title: 'Sign out everywhere',
+    action: 'Sign out everywhere',
+    children: 'You will be signed out on all devices, including this one. API keys keep working.',
+    run: async () => {
+      await signOutEverywhere()
+      signOut()
+    },
   }
 }
 

@@ -1,13 +1,11 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Button, type ButtonProps, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { formProblem } from '../api/api-error.ts'
 import { Dialog } from './dialog.tsx'
 import { DialogActions } from './dialog-actions.tsx'
 import { ErrorLine } from './states.tsx'
 
-type Props = {
-  opened: boolean
-  onClose: () => void
+export type Question = {
   title: string
   children: ReactNode
   action: string
@@ -17,6 +15,7 @@ type Props = {
   typed?: string
   run: () => Promise<unknown>
 }
+type Props = Question & { opened: boolean; onClose: () => void }
 
 /** Asks for confirmation. Stays open and shows the error if the action fails. */
 export function Confirm({ opened, onClose, title, children, action, dismiss = 'Cancel', typed, run }: Props) {
@@ -73,5 +72,19 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
         </Stack>
       </form>
     </Dialog>
+  )
+}
+
+type ConfirmButtonProps = ButtonProps & { confirm: Question; 'aria-label'?: string; children: ReactNode }
+
+/** A button that asks for confirmation. */
+export function ConfirmButton({ confirm, ...props }: ConfirmButtonProps) {
+  const [asking, setAsking] = useState<boolean>()
+  return (
+    <>
+      <Button variant="default" {...props} onClick={() => setAsking(true)} />
+      {/* Not before it is needed: a table has many of these buttons. */}
+      {asking !== undefined && <Confirm {...confirm} opened={asking} onClose={() => setAsking(false)} />}
+    </>
   )
 }

@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { fieldProblems, formProblem } from '../api/api-error.ts'
 import { DialogActions } from './dialog-actions.tsx'
 import { ErrorLine } from './states.tsx'
@@ -19,7 +19,10 @@ type Options<Values, Result> = {
   onSaved?: (result: Result) => void
 }
 
-/** A form that is sent with one request. `field(name)` returns the props of an input. */
+/**
+ * A form that is sent with one request. `field(path)` returns the props of an input, which then shows the problem of that
+ * path: `schedule.at` and `variants.0.subject` are paths of nested values.
+ */
 export function useRequestForm<Values extends Record<string, unknown>, Result>(options: Options<Values, Result>) {
   const { initialValues, validate, validateOnChange, send, onSuccess, onSaved } = options
   const form = useForm<Values>({
@@ -27,6 +30,7 @@ export function useRequestForm<Values extends Record<string, unknown>, Result>(o
     validate: (values) => validate?.(values) ?? {},
     validateInputOnChange: (validateOnChange ?? []) as never[],
   })
+  const [shownPaths] = useState(() => new Set<string>())
   const request = useMutation({
     mutationFn: send,
     ...(onSuccess && { onSuccess }),
@@ -34,11 +38,18 @@ export function useRequestForm<Values extends Record<string, unknown>, Result>(o
   })
   return {
     values: form.values,
-    field: form.getInputProps,
+    field: ((path, options) => {
+      shownPaths.add(String(path))
+      return form.getInputProps(path, options)
+    }) as typeof form.getInputProps,
+    /** Changes some of the values. */
+    set: (changes: Partial<Values>) => form.setValues(changes),
     submit: form.onSubmit((values) => request.mutate(values, { ...(onSaved && { onSuccess: onSaved }) })),
+    /** Sends the form outside of its submit button. Rejects if the request fails; the inputs then show why. */
+    save: () => request.mutateAsync(form.values),
     sending: request.isPending,
     /** The error that belongs to no input. */
-    problem: formProblem(request.error, Object.keys(initialValues)),
+    problem: formProblem(request.error, [...shownPaths]),
     result: request.data,
   }
 }

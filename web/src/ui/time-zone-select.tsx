@@ -9,19 +9,9 @@ const zonesMatching = (search: string) => {
   return zones.filter(({ label }) => label.toLowerCase().includes(words))
 }
 
-type Props = Omit<SelectProps, 'data' | 'value' | 'onChange'> & { value: string; onChange: (zone: string) => void }
-
 /** A searchable list of the IANA time zones. */
-export function TimeZoneSelect({ value, onChange, ...props }: Props) {
+export function TimeZoneSelect(props: Omit<SelectProps, 'data'>) {
   return (
-    <Select
-      searchable
-      allowDeselect={false}
-      data={zones}
-      filter={({ search }) => zonesMatching(search)}
-      value={value}
-      onChange={(zone) => zone && onChange(zone)}
-      {...props}
-    />
+    <Select searchable allowDeselect={false} data={zones} filter={({ search }) => zonesMatching(search)} {...props} />
   )
 }

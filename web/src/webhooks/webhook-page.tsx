@@ -1,6 +1,5 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
+import { Button } from '@mantine/core'
 import {
-  IconDots,
   IconKey,
   IconPencil,
   IconPlayerPause,
@@ -11,10 +10,11 @@ import {
 } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useParams } from 'react-router'
+import { useNavigate, useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { ActionMenu } from '../ui/action-menu.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -23,7 +23,7 @@ import { DeliveryLog } from './delivery-log.tsx'
 import { type WebhookDialog, WebhookDialogs } from './webhook-dialogs.tsx'
 import { WebhookFacts } from './webhook-facts.tsx'
 import { WebhookHealth } from './webhook-health.tsx'
-import { changeWebhook, useRefreshWebhooks, webhookQuery } from './webhooks.api.ts'
+import { changeWebhook, deleteWebhook, useRefreshWebhooks, webhookQuery } from './webhooks.api.ts'
 
 const back = { to: paths.webhooks, label: 'Webhooks' }
 
@@ -69,7 +69,7 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
           <Button leftSection={<IconSend size={16} aria-hidden />} onClick={() => setDialog('test')}>
             Send test event
           </Button>
-          <MoreMenu open={setDialog} />
+          <WebhookMenu webhook={webhook} open={setDialog} />
         </>
       }
     >
@@ -86,33 +86,36 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function MoreMenu({ open }: { open: (dialog: WebhookDialog) => void }) {
+function WebhookMenu({ webhook, open }: { webhook: Webhook; open: (dialog: WebhookDialog) => void }) {
+  const refresh = useRefreshWebhooks()
+  const navigate = useNavigate()
   return (
-    <Menu position="bottom-end" width={220}>
-      <Menu.Target>
-        <ActionIcon size={36} variant="default" aria-label="More actions">
-          <IconDots size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => open('edit')}>
-          Edit
-        </Menu.Item>
-        <Menu.Item leftSection={<IconKey size={16} aria-hidden />} onClick={() => open('rotate')}>
-          Rotate secret
-        </Menu.Item>
-        <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={() => open('replay')}>
-          Replay failed
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item
-          color="var(--mantine-color-error)"
-          leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={() => open('delete')}
-        >
-          Delete
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu
+      actions={[
+        { label: 'Edit', icon: IconPencil, run: () => open('edit') },
+        { label: 'Rotate secret', icon: IconKey, run: () => open('rotate') },
+        { label: 'Replay failed', icon: IconRefresh, run: () => open('replay') },
+        {
+          label: 'Delete',
+          icon: IconTrash,
+          danger: true,
+          confirm: {
+            title: 'Delete webhook',
+            action: 'Delete webhook',
+            children: (
+              <>
+                <strong>{webhook.name}</strong> will stop receiving events. Its pending deliveries and its delivery log
+                will be deleted. This can’t be undone.
+              </>
+            ),
+            run: async () => {
+              await deleteWebhook(webhook.id)
+              await navigate(paths.webhooks)
+              await refresh()
+            },
+          },
+        },
+      ]}
+    />
   )
 }

@@ -1,12 +1,10 @@
 import { Anchor, Button, List, Stack, TagsInput, Text } from '@mantine/core'
 import { useMutation, useQueries } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow, MessageDetail, TestEmail } from '../api/types.ts'
-import { messageStatuses } from '../messages/message-status.tsx'
-import { messageQuery } from '../messages/messages.api.ts'
+import type { MessageDetail, TestEmail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -14,9 +12,9 @@ import { DialogActions } from '../ui/dialog-actions.tsx'
 import { emailText } from '../ui/email-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { sendTest } from './flows.api.ts'
+import { messageStatuses } from './message-status.tsx'
+import { messageQuery } from './messages.api.ts'
 import { NotSent } from './not-sent.tsx'
-import type { Context } from './sample-data.ts'
 
 const recipientsMax = 10
 const toPaths = ['to', ...Array.from({ length: recipientsMax }, (_, index) => `to.${index}`)]
@@ -24,31 +22,27 @@ const toPaths = ['to', ...Array.from({ length: recipientsMax }, (_, index) => `t
 type Props = {
   opened: boolean
   onClose: () => void
-  flow: Flow
-  context: Context
-  /** Saves unsaved changes, if there are any, so that they are tested. */
-  save: (() => Promise<unknown>) | undefined
+  /** Saves unsaved changes, so that they are tested, and sends the emails. */
+  send: (to: string[]) => Promise<TestEmail[]>
+  /** What is sent. */
+  children: ReactNode
 }
 
-export function TestDialog({ opened, onClose, flow, context, save }: Props) {
+export function TestEmailDialog({ opened, onClose, send: sendTo, children }: Props) {
   const me = useMe()
   const invalidate = useInvalidate()
   const [chosen, setChosen] = useState<string[]>()
   const to = chosen ?? (me.data ? [me.data.user.email] : [])
-  const isDraft = save !== undefined || flow.draft !== null
   const send = useMutation({
-    mutationFn: async () => {
-      await save?.()
-      return sendTest(flow.id, { to, context, draft: isDraft })
-    },
+    mutationFn: () => sendTo(to),
     onSuccess: () => invalidate(keys.messages, keys.inbox, keys.sending),
   })
   const close = () => {
     send.reset()
     onClose()
   }
-  const suppressed = send.data?.emails.filter(({ status }) => status === 'suppressed') ?? []
-  const queued = send.data?.emails.filter(({ status }) => status !== 'suppressed') ?? []
+  const suppressed = send.data?.filter(({ status }) => status === 'suppressed') ?? []
+  const queued = send.data?.filter(({ status }) => status !== 'suppressed') ?? []
   return (
     <Dialog opened={opened} onClose={close} title="Send test email" saved={send.isSuccess}>
       <form
@@ -74,9 +68,7 @@ export function TestDialog({ opened, onClose, flow, context, save }: Props) {
             error={fieldProblem(send.error, ...toPaths)}
           />
           <Text size="xs" c="dimmed">
-            Sends {isDraft ? 'your unpublished changes' : `version ${flow.version}`} with the variables from the editor.
-            The subject starts with [Test]. Test emails don’t count in your statistics, trigger no webhooks and create
-            no contacts.
+            {children}
           </Text>
           <ErrorLine>{formProblem(send.error, toPaths)}</ErrorLine>
           {suppressed.map((email) => (

@@ -1,7 +1,7 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
-import { DialogActions } from '../ui/dialog-actions.tsx'
+import { DialogActions } from './dialog-actions.tsx'
 
 /** Asks before leaving unsaved changes. Navigation below `within` keeps them. */
 export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string }) {
