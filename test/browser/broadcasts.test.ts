@@ -70,7 +70,7 @@ test.each(sizes)(
 
     await panel.getByRole('button', { name: 'Send test email' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send test email' }).click()
-    await page.getByRole('dialog').getByText('Queued for sending').waitFor()
+    await page.getByRole('dialog').getByRole('link', { name: 'View delivery' }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
     // Scheduled for next month, then cancelled and duplicated to be sent now. A time that has passed is rejected at once.
@@ -119,7 +119,7 @@ test.each(sizes)(
     await choose(page, 'Version', 'Version 1', first)
     await page.getByLabel('edition').fill('May')
     await page.getByRole('button', { name: 'Save draft' }).click()
-    await page.getByText('Draft saved.').waitFor()
+    await page.getByRole('button', { name: 'Save draft', disabled: true }).waitFor()
     await page.reload()
     const values = ['topic', 'edition', 'offer'].map((name) => page.getByLabel(name, { exact: true }).inputValue())
     expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])

@@ -1,6 +1,8 @@
 import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
 import './app.css'
 import { type CSSVariablesResolver, MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -10,9 +12,10 @@ import { createRouter } from './routes.tsx'
 import { followOtherTabs, onAccountChange } from './session/session.ts'
 import { recoverFromOutages } from './shell/recovery.ts'
 import { theme } from './theme.ts'
-import { Toasts } from './ui/toast.tsx'
 
 const retriesMax = 2
+const toastsMax = 3
+const toastMs = 6_000
 
 const isRejection = (error: Error) => error instanceof ApiError && error.status >= 400 && error.status < 500
 
@@ -55,7 +58,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <MantineProvider theme={theme} defaultColorScheme="auto" cssVariablesResolver={cssVariables}>
-        <Toasts />
+        <Notifications position="bottom-right" limit={toastsMax} autoClose={toastMs} zIndex={350} />
         <RouterProvider router={createRouter()} />
       </MantineProvider>
     </QueryClientProvider>
