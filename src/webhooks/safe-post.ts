@@ -1,7 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { isPublicAddress } from './addresses.ts'
 import { type ConnectionLimits, createConnections, defaultLimits } from './connections.ts'
-import { createDeadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import type { PostOutcome } from './post-outcome.ts'
 import { type Resolve, resolveByNameServers, resolveBySystem } from './resolve.ts'
@@ -40,7 +39,6 @@ export type SafePost = {
  */
 export function createSafePost(options: SafePostOptions): SafePost {
   const { timeoutMs, allowPrivate, proxyUrl, ca } = options
-  const deadlines = createDeadlines(timeoutMs)
   const connections = createConnections(
     {
       resolve: options.lookup ?? (allowPrivate ? resolveBySystem : resolveByNameServers()),
@@ -51,7 +49,7 @@ export function createSafePost(options: SafePostOptions): SafePost {
     },
     { ...defaultLimits, ...options.limits },
   )
-  const parts = { timeoutMs, deadlines, connections }
+  const parts = { timeoutMs, connections }
 
   return {
     post: (url, headers, body, rules = defaultRules) =>
@@ -59,14 +57,11 @@ export function createSafePost(options: SafePostOptions): SafePost {
         const { protocol, origin, pathname, search } = new URL(url)
         if (protocol === 'https:' || (allowPrivate && protocol === 'http:')) {
           const request = { method: 'POST' as const, path: pathname + search, headers, body }
-          new Exchange(parts, origin, request, rules, resolve).start()
+          new Exchange(parts, origin, request, rules, resolve)
         } else {
           resolve({ kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null })
         }
       }),
-    close() {
-      deadlines.stop()
-      connections.close()
-    },
+    close: () => connections.close(),
   }
 }
