@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -41,6 +42,9 @@ class SlowFilesFirst extends BaseSequencer {
     )
   }
 }
+
+// Before anything imports the SDK.
+execFileSync(process.execPath, ['sdk/generate.mjs'], { stdio: 'inherit' })
 
 export default defineConfig({
   resolve: {

@@ -19,6 +19,7 @@ export {
 export * from './errors.ts'
 export * from './events.ts'
 export { WaxwingManagement } from './generated/management-client.ts'
+export type * from './generated/models.ts'
 export type { ManagementOptions, RequestOptions } from './management-caller.ts'
 export type { Body, Data, Item, OperationName, Query } from './operation-types.ts'
 export { type Page, PagedList } from './paged-list.ts'

@@ -67,16 +67,21 @@ test('the edge entry imports nothing of Node', () => {
 })
 
 const program = (entry: string) => `
-import { type Data, Waxwing, WaxwingError, WaxwingManagement } from '${entry}'
+import { type Contact, type Data, type Group, Waxwing, WaxwingError, WaxwingManagement } from '${entry}'
 const { URL_OF_SERVICE: baseUrl, KEY: apiKey, TOKEN: token } = (globalThis as any).process.env
 const management = new WaxwingManagement({ baseUrl, token })
 const { organizationName } = await new Waxwing({ apiKey, baseUrl }).checkToken()
 const group: Data<'createGroup'> = await management.createGroup({ name: organizationName + ' ${entry}' })
+const named: Group = group
+const emails = (contacts: Contact[]): string[] => contacts.map(({ email }) => email)
+// @ts-expect-error A contact has no subject.
+void ((contact: Contact) => contact.subject)
+emails((await management.listContacts()).data)
 const names: string[] = []
 for (const { name } of await management.listGroups()) names.push(name)
 // @ts-expect-error A flow needs a subject.
 const failed = await management.createFlow({ name: 'x', kind: 'marketing', html: '' }).catch((error: unknown) => error)
-console.log(names.includes(group.name), failed instanceof WaxwingError && failed.type)
+console.log(names.includes(named.name), failed instanceof WaxwingError && failed.type)
 `
 
 test('a project that installs it compiles with strict types and runs', async () => {

@@ -35,7 +35,7 @@ const BounceOut = Named(
 
 /** The `data` of an event. Fields that are not described here are passed through. */
 export const EventDataOut = Type.Unsafe<Record<string, unknown>>({
-  title: 'EventData',
+  title: 'EventDetails',
   type: 'object',
   description: 'Depends on the event type; `GET /event-types` has examples.',
   properties: { bounce: BounceOut },

@@ -1,3 +1,0 @@
-import { writeSdkClient } from './sdk-client.ts'
-
-writeSdkClient()
