@@ -12,7 +12,6 @@ import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
-import { windowAt } from '../values/zoned-time.ts'
 import { interrupted, pauseAutomatically } from './automatic-pause.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
@@ -27,6 +26,7 @@ import { Slots } from './slots.ts'
 import type { StepParts } from './step.job.ts'
 import { Turn, type TurnEnd } from './turn.ts'
 import { loadVersions } from './variants.ts'
+import { windowAt } from './weekly-window.ts'
 
 export type BroadcastJobParts = AttemptParts &
   StepParts & {

@@ -10,7 +10,7 @@ import {
   parseId,
   type UserId,
 } from '../values/ids.ts'
-import type { WeeklyWindow } from '../values/zoned-time.ts'
+import type { WeeklyWindow } from './weekly-window.ts'
 
 export const broadcastStatuses = [
   'draft',

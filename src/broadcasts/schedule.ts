@@ -1,15 +1,9 @@
+import { dayMs } from '../values/durations.ts'
 import { invalid } from '../values/errors.ts'
-import { isTimeZone } from '../values/time-zone.ts'
-import {
-  instantOf,
-  minutesOf,
-  parseWallClock,
-  type WallClock,
-  type WeeklyWindow,
-  weekdays,
-  windowMinutesMin,
-} from '../values/zoned-time.ts'
+import { instantOf, isTimeZone, parseWallClock, type WallClock } from '../values/time-zone.ts'
+import { parseTimestamp } from '../values/timestamp.ts'
 import type { Schedule } from './broadcasts.sql.ts'
+import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from './weekly-window.ts'
 
 /** Clocks on these islands are ahead of all others, so a local time comes there first. */
 const earliestZone = 'Pacific/Kiritimati'
@@ -28,7 +22,7 @@ export const scheduleNow: Schedule = {
 export function checkSchedule(schedule: Schedule): Schedule {
   const { at, time_zone: zone, time_zone_attribute: attribute, window } = schedule
   if (!isTimeZone(zone)) throw invalid({ path: 'schedule.time_zone', problem: 'must be an IANA time zone' })
-  if (at !== null && parseWallClock(at) === undefined && parseInstant(at) === undefined)
+  if (at !== null && parseWallClock(at) === undefined && parseTimestamp(at) === undefined)
     throw invalid({
       path: 'schedule.at',
       problem: 'must be a local time such as 2026-12-01T09:00, or a time with an offset such as 2026-12-01T09:00:00Z',
@@ -54,22 +48,14 @@ function checkWindow({ days, from, to }: WeeklyWindow): void {
     throw invalid({ path: 'schedule.window.to', problem: `must be at least ${windowMinutesMin} minutes after from` })
 }
 
-const withOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/i
-
-function parseInstant(text: string): Date | undefined {
-  const at = withOffset.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : new Date(at)
-}
-
 /** Returns the planned start, or undefined if the schedule has no time. */
 export function startOf({ at, time_zone: zone, per_recipient: perRecipient }: Schedule): Date | undefined {
   if (at === null) return undefined
-  const instant = parseInstant(at)
+  const instant = parseTimestamp(at)
   if (instant) return instant
   return new Date(instantOf(perRecipient ? earliestZone : zone, parseWallClock(at)!))
 }
 
-const dayMs = 86_400_000
 /** A job that waits for years would never be noticed. */
 const daysAheadMax = 365
 

@@ -4,7 +4,6 @@ import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
-import { weekdays } from '../values/zoned-time.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import type { Results } from './results.sql.ts'
 import { scheduleNow } from './schedule.ts'
@@ -17,6 +16,7 @@ import {
   variantsOut,
 } from './variant-shapes.ts'
 import { variantKeyOf } from './variants.ts'
+import { weekdays } from './weekly-window.ts'
 
 const idsMax = 100
 const messagesPerHourMax = 100_000_000

@@ -1,11 +1,10 @@
+import { dayMs } from '../values/durations.ts'
 import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId } from '../values/ids.ts'
-import { isTimeZone } from '../values/time-zone.ts'
-import { dayBounds } from './zones.ts'
+import { dayBounds, isTimeZone } from '../values/time-zone.ts'
 
-const dayMs = 24 * 60 * 60_000
 export const daysMax = 731
 const firstDate = '1970-01-01'
 const lastDate = '2999-12-31'

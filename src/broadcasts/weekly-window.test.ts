@@ -1,31 +1,8 @@
 import { expect, test } from 'vitest'
-import { instantOf, minutesOf, parseWallClock, type WallClock, wallClockAt, windowAt } from './zoned-time.ts'
+import { type WallClock, wallClockAt } from '../values/time-zone.ts'
+import { minutesOf, windowAt } from './weekly-window.ts'
 
-const at = (zone: string, wall: string) => new Date(instantOf(zone, parseWallClock(wall)!)).toISOString()
-const clock = (zone: string, time: string) => new Date(wallClockAt(zone, Date.parse(time))).toISOString().slice(0, 16)
-
-test.for([
-  ['Europe/Vienna', '2026-01-15T09:00', '2026-01-15T08:00:00.000Z'],
-  ['Europe/Vienna', '2026-07-15T09:00', '2026-07-15T07:00:00.000Z'],
-  // Skipped: clocks go from 02:00 to 03:00.
-  ['Europe/Vienna', '2026-03-29T02:30', '2026-03-29T01:30:00.000Z'],
-  // Occurs twice: the first.
-  ['Europe/Vienna', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
-  ['America/New_York', '2026-11-01T01:30', '2026-11-01T05:30:00.000Z'],
-  ['Asia/Kolkata', '2026-05-01T00:00', '2026-04-30T18:30:00.000Z'],
-  ['Pacific/Kiritimati', '2026-05-01T09:00', '2026-04-30T19:00:00.000Z'],
-  // Half an hour of daylight saving time.
-  ['Australia/Lord_Howe', '2026-10-04T02:15', '2026-10-03T15:45:00.000Z'],
-] as const)('%s %s is %s', ([zone, wall, instant]) => {
-  expect(at(zone, wall)).toBe(instant)
-})
-
-test('a wall clock shows the local time, and impossible dates are rejected', () => {
-  expect(clock('America/New_York', '2026-11-01T05:30:00Z')).toBe('2026-11-01T01:30')
-  expect(clock('Australia/Lord_Howe', '2026-10-03T15:45:00Z')).toBe('2026-10-04T02:45')
-  for (const text of ['2026-02-30T09:00', '2026-13-01T09:00', '2026-01-01T24:00', '2026-01-01', '2026-1-1T9:00'])
-    expect(parseWallClock(text)).toBeUndefined()
-  expect(() => wallClockAt('Mars/Base', 0)).toThrow('no time zone')
+test('a time of day has two digits for the hour, and midnight may end a window', () => {
   expect([minutesOf('24:00'), minutesOf('24:01'), minutesOf('8:00')]).toEqual([1440, undefined, undefined])
 })
 

@@ -1,42 +1,5 @@
-import { findZoneFormat } from './time-zone.ts'
-
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
-
-/** A time of day and a date without a zone, as milliseconds since 1970 on a clock that shows this time in UTC. */
-export type WallClock = number & { readonly wall: unique symbol }
-
-const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/
-
-/** Parses `2026-12-01T09:00`, also with seconds. Returns undefined if there is no such date or time. */
-export function parseWallClock(text: string): WallClock | undefined {
-  const match = pattern.exec(text)
-  if (!match) return undefined
-  const at = Date.parse(match[1] ? `${text}Z` : `${text}:00Z`)
-  // A date such as 31 June would be moved to the next month.
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? (at as WallClock) : undefined
-}
-
-/** Returns what a clock in the zone shows. Throws `RangeError` if there is no such zone. */
-export function wallClockAt(zone: string, at: number): WallClock {
-  const format = findZoneFormat(zone)
-  if (!format) throw new RangeError(`There is no time zone ${zone}`)
-  const [, month, day, year, hour, minute] = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+)$/.exec(format.format(at))!.map(Number)
-  return (Date.UTC(year!, month! - 1, day!, hour!, minute!) + (at % minuteMs)) as WallClock
-}
-
-const offsetAt = (zone: string, at: number) => wallClockAt(zone, at) - at
-
-/**
- * Returns the time at which a clock in the zone shows `wall`. A time that occurs twice, when clocks are set back, is the
- * first of both. A time that is skipped, when clocks are set forward, is later by the skipped time.
- */
-export function instantOf(zone: string, wall: WallClock): number {
-  const before = offsetAt(zone, wall - dayMs)
-  const after = offsetAt(zone, wall + dayMs)
-  const matching = [wall - before, wall - after].filter((at) => wallClockAt(zone, at) === wall)
-  return matching.length > 0 ? Math.min(...matching) : wall - before
-}
+import { dayMs, minuteMs } from '../values/durations.ts'
+import { wallClockAt } from '../values/time-zone.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 export type Weekday = (typeof weekdays)[number]
