@@ -115,15 +115,21 @@ test('only config/config.ts reads the environment', () => {
 
 test('SQL is only in .sql.ts files, in the database folder, and in files that other folders use in their transactions', () => {
   const shared = new Set([
+    'broadcasts/past-broadcasts.ts',
     'contacts/eligibility.ts',
     'contacts/history.ts',
     'contacts/locks.ts',
     'contacts/past-contacts.ts',
+    'flows/past-flows.ts',
     'imports/past-import.ts',
+    'messages/broadcast-messages.ts',
+    'messages/past-messages.ts',
     'queue/queue.ts',
     'queue/withdraw.ts',
     'queue/hints.ts',
+    'webhooks/event-deliveries.ts',
     'webhooks/fan-out.ts',
+    'webhooks/past-webhooks.ts',
     'commands/doctor-database.ts',
   ])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/

@@ -10,18 +10,19 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type DeliveryId, toText } from '../values/ids.ts'
+import { parseTimestamp, timestampProblem } from '../values/timestamp.ts'
 import { bodyOf } from './deliver.job.ts'
 import { findDeliveriesToSend } from './deliver.sql.ts'
 import {
   type Attempt,
   type Delivery,
-  deliveryStatuses,
   findDelivery,
   replayDelivery,
   replayFailed,
   selectAttempts,
   selectDeliveries,
 } from './deliveries.sql.ts'
+import { deliveryStatuses } from './event-deliveries.ts'
 import { deliverKind } from './fan-out.ts'
 import { getWebhook } from './webhooks.ts'
 
@@ -175,8 +176,8 @@ export function deliveryRoutes({
       async (request) => {
         const organizationId = organizationIdOf(request)
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
-        const since = readTime(request.body.since)
-        if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
+        const since = parseTimestamp(request.body.since)
+        if (!since) throw invalid({ path: 'since', problem: timestampProblem })
         // Bounded by the current time and in order of id, so that an endpoint that keeps failing cannot make this
         // endless.
         const range = { since, until: new Date(), limit: replayBatchMax }
@@ -192,12 +193,6 @@ export function deliveryRoutes({
       },
     )
   }
-}
-
-/** `Date` accepts many other formats, such as "5". */
-function readTime(text: string): Date | undefined {
-  const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
-  return Number.isNaN(time?.getTime()) ? undefined : time
 }
 
 const deliveryOut = (delivery: Delivery) => ({

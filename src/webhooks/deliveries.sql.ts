@@ -3,10 +3,8 @@ import { and, type Sql, sql } from '../db/sql.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { WebhookEventName } from '../values/event-types.ts'
 import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
+import type { DeliveryStatus } from './event-deliveries.ts'
 import { deliverKind } from './fan-out.ts'
-
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
-export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 export type Delivery = {
   id: DeliveryId

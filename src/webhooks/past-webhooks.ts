@@ -1,1 +1,13 @@
-export { datePastWebhook } from './past-webhooks.sql.ts'
+import type { Writer } from '../db/db.ts'
+import type { OrganizationId, WebhookId } from '../values/ids.ts'
+
+/** Dates a webhook back, for sample data. */
+export async function datePastWebhook(
+  db: Writer,
+  organizationId: OrganizationId,
+  id: WebhookId,
+  createdAt: Date,
+): Promise<void> {
+  await db`
+    update webhooks set created_at = ${createdAt} where organization_id = ${organizationId} and id = ${id}`
+}
