@@ -1,11 +1,11 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
+import { contextAsText } from '../messages/context.ts'
 import { type CheckedFilter, countConditions } from '../segments/parse-filter.ts'
 import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 import { checkName, nameMax } from '../values/names.ts'
-import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import { type AudienceOf, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
 import {
   type Audience,
@@ -25,10 +25,9 @@ import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
 import { checkVariants } from './variants.ts'
 
-export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule } from './broadcasts.sql.ts'
+export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule, Variant } from './broadcasts.sql.ts'
 
 const draftsMax = 1_000
-const contextBytesMax = 64 * 1024
 /** Of all segments together. Each condition is evaluated for every contact of the organization. */
 const audienceConditionsMax = 200
 
@@ -120,10 +119,7 @@ async function checkContent(
   organizationId: OrganizationId,
   content: BroadcastContent,
 ): Promise<BroadcastContent> {
-  const contextText = JSON.stringify(content.context)
-  if (Buffer.byteLength(contextText) > contextBytesMax)
-    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
-  if (!isStorableJson(contextText)) throw invalid({ path: 'context', problem: unstorableProblem })
+  contextAsText(content.context)
   if (content.flowId !== null) {
     const flow = await findFlowOf(db, organizationId, content.flowId)
     if (!flow) throw invalid({ path: 'flow_id', problem: 'does not exist' })

@@ -1,8 +1,8 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { NeedsTask } from '../flows/template.ts'
-import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
+import { draftValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { type AudienceContact, type AudienceCounts, selectAudience } from './audience.sql.ts'
@@ -55,27 +55,14 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
     incomplete: [],
     unusedContextKeys: [],
   }
-  const draft = async (version: ReadyVersion, contact: AudienceContact) => {
-    const values = {
-      contact,
-      organization: { name: flow.organizationName },
-      unsubscribeUrl: 'https://unsubscribe.invalid',
-      context,
-    }
-    try {
-      return parts.runner.draftNow(version, values)
-    } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
-      return parts.runner.draft(version, values)
-    }
-  }
   const isSlow = versions.some((version) => parts.runner.isSlow(version))
   const until = performance.now() + checkMsMax
   const isRendering = () => performance.now() <= until && !(isSlow && check.checked >= slowChecksMax)
   const pacer = new Pacer()
   const render = async (contact: AudienceContact) => {
     const drafts: MailDraft[] = []
-    for (const version of versions) drafts.push(await draft(version, contact))
+    const values = draftValues(contact, flow.organizationName, context)
+    for (const version of versions) drafts.push(await parts.runner.draft(version, values))
     const missing = [...new Set(drafts.flatMap((each) => each.missing))]
     check.checked++
     check.unusedContextKeys = drafts[0]!.unused.filter((key) => drafts.every(({ unused }) => unused.includes(key)))

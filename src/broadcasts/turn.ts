@@ -1,15 +1,12 @@
-import { hash } from 'node:crypto'
 import { erasedReason, ineligibleReason, selectStandings } from '../contacts/eligibility.ts'
 import type { ItemBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { NeedsTask } from '../flows/template.ts'
-import type { ReadyVersion } from '../flows/template-cache.ts'
-import type { MailDraft } from '../flows/templates.task.ts'
+import { draftValues } from '../flows/values.ts'
 import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
-import { type BroadcastId, type ContactId, leastId, type MessageId } from '../values/ids.ts'
+import { type BroadcastId, type ContactId, derivedId, type MessageId } from '../values/ids.ts'
 import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
 import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
 import { type RecipientResult, statusOf } from './settle.ts'
@@ -224,7 +221,13 @@ export class Turn {
       const { email } = recipient
       const known = this.#suppressionOf(recipient)
       if (known || email === null) return { ...key, ...(known ?? erased) }
-      const drafting = this.#draft(recipient, email, version)
+      const { firstName, lastName, attributes } = recipient
+      const values = draftValues(
+        { email, firstName, lastName, attributes: attributes ?? {} },
+        flow.organizationName,
+        this.#input.broadcast.context,
+      )
+      const drafting = this.#parts.runner.draft(version, values)
       const draft = drafting instanceof Promise ? await drafting : drafting
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
@@ -299,26 +302,6 @@ export class Turn {
       message: hasMessage ? { row, outcome, context: this.#contextText, recipient } : null,
     }
   }
-
-  #draft(
-    { firstName, lastName, attributes }: PendingRecipient,
-    email: string,
-    version: ReadyVersion,
-  ): MailDraft | Promise<MailDraft> {
-    const { flow, broadcast } = this.#input
-    const values = {
-      contact: { email, firstName, lastName, attributes: attributes ?? {} },
-      organization: { name: flow.organizationName },
-      unsubscribeUrl: 'https://unsubscribe.invalid',
-      context: broadcast.context,
-    }
-    try {
-      return this.#parts.runner.draftNow(version, values)
-    } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
-      return this.#parts.runner.draft(version, values)
-    }
-  }
 }
 
 const erased = { status: 'suppressed', reason: erasedReason } as const
@@ -329,8 +312,5 @@ class LostPart extends Error {}
  * The id of a message depends only on its recipient and the time of its chunk, so that an email that is sent again after a
  * crash has the same Message-ID.
  */
-function messageIdOf(broadcastId: BroadcastId, contactId: ContactId, round: number, at: Date): MessageId {
-  const digest = hash('sha256', `${broadcastId} ${contactId} ${round}`)
-  const time = leastId('msg', at.getTime()).slice(0, 13)
-  return `${time}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as MessageId
-}
+const messageIdOf = (broadcastId: BroadcastId, contactId: ContactId, round: number, at: Date): MessageId =>
+  derivedId('msg', at.getTime(), broadcastId, contactId, String(round))

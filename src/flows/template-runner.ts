@@ -57,16 +57,22 @@ export class TemplateRunner {
     return version.template === undefined || version.slowUntil > performance.now()
   }
 
-  /** Throws `NeedsTask` if `draft` has to be used instead. */
+  /** Throws `NeedsTask` if the template is too slow for the main thread. */
   draftNow(version: ReadyVersion, values: TemplateValues): MailDraft {
     return this.#inline(version, (template) => draftOf(template, values, inlineLimits))
   }
 
-  draft(version: ReadyVersion, values: TemplateValues): Promise<MailDraft> {
-    return this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
+  /** Returns a promise only if a task is needed: broadcasts draft many emails in one turn of the event loop. */
+  draft(version: ReadyVersion, values: TemplateValues): MailDraft | Promise<MailDraft> {
+    try {
+      return this.draftNow(version, values)
+    } catch (error) {
+      if (!(error instanceof NeedsTask)) throw error
+      return this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
+    }
   }
 
-  /** Throws `NeedsTask` if `body` has to be used instead. */
+  /** Throws `NeedsTask` if the template is too slow for the main thread. */
   bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody {
     return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
   }

@@ -15,6 +15,22 @@ export type TemplateValues = {
   context: Readonly<Record<string, unknown>>
 }
 
+/** Returns the values of an email that is only drafted, so it has no unsubscribe URL yet. */
+export function draftValues(
+  contact: TemplateValues['contact'],
+  organizationName: string,
+  context: TemplateValues['context'],
+  time?: number,
+): TemplateValues {
+  const values = {
+    contact,
+    organization: { name: organizationName },
+    unsubscribeUrl: 'https://unsubscribe.invalid',
+    context,
+  }
+  return time === undefined ? values : { ...values, time }
+}
+
 /** A variable as the keys that lead to it. */
 export type Path = readonly (string | number)[]
 

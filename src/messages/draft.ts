@@ -1,6 +1,6 @@
 import { ineligibleReason } from '../contacts/eligibility.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
-import type { TemplateValues } from '../flows/values.ts'
+import { draftValues, type TemplateValues } from '../flows/values.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import {
   type ContactId,
@@ -68,18 +68,9 @@ export function valuesFor(
   request: Pick<SendRequest, 'email' | 'context' | 'sendAt'>,
   person: Recipient,
 ): TemplateValues {
-  return {
-    contact: {
-      email: person.email ?? request.email,
-      firstName: person.firstName,
-      lastName: person.lastName,
-      attributes: person.attributes ?? {},
-    },
-    organization: { name: person.organizationName },
-    unsubscribeUrl: 'https://unsubscribe.invalid',
-    ...(request.sendAt && { time: request.sendAt.getTime() }),
-    context: request.context,
-  }
+  const { firstName, lastName } = person
+  const contact = { email: person.email ?? request.email, firstName, lastName, attributes: person.attributes ?? {} }
+  return draftValues(contact, person.organizationName, request.context, request.sendAt?.getTime())
 }
 
 /** Returns the rows to write and the response. Throws `Refusal` if variables are missing. */

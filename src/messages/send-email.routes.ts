@@ -5,23 +5,20 @@ import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
+import { dayMs } from '../values/durations.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
-import { isDeeperThan } from '../values/nesting.ts'
-import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import { parseTimestamp, timestampProblem } from '../values/timestamp.ts'
 import type { Acceptor } from './accept.ts'
 import { cancelMessage } from './cancel.ts'
+import { contextAsText } from './context.ts'
 import type { Accepted, SendRequest } from './draft.ts'
 
-const contextBytesMax = 64 * 1024
-const contextDepthMax = 50
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 const scheduleDaysMax = 90
-const dayMs = 24 * 60 * 60 * 1000
 
 export const SendAt = Type.Optional(
   Nullable(
@@ -216,17 +213,6 @@ export function parseSendAt(text: string | undefined): Date | null {
   if (inMs > scheduleDaysMax * dayMs)
     throw invalid({ path: 'send_at', problem: `must be at most ${scheduleDaysMax} days in the future` })
   return inMs > 0 ? sendAt : null
-}
-
-/** Throws `Refusal` if the context is too large or too deep. */
-export function contextAsText(context: Record<string, unknown>): string {
-  if (isDeeperThan(context, contextDepthMax))
-    throw invalid({ path: 'context', problem: `must be nested at most ${contextDepthMax} levels deep` })
-  const text = JSON.stringify(context)
-  if (Buffer.byteLength(text) > contextBytesMax)
-    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
-  if (!isStorableJson(text)) throw invalid({ path: 'context', problem: unstorableProblem })
-  return text
 }
 
 function checkKey(key: string | undefined): string | null {

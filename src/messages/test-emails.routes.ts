@@ -6,7 +6,8 @@ import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type FlowId, toText } from '../values/ids.ts'
-import { contextAsText, NotSentReason, parseSendAt, SendAt } from './send-email.routes.ts'
+import { contextAsText } from './context.ts'
+import { NotSentReason, parseSendAt, SendAt } from './send-email.routes.ts'
 import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
 
 const addressLengthMax = 500

@@ -2,10 +2,8 @@ import { ineligibleReason } from '../contacts/eligibility.ts'
 import { testRecipientId } from '../contacts/test-recipient.ts'
 import { getTestVersion } from '../flows/drafts.ts'
 import type { FlowParts } from '../flows/flows.ts'
-import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
-import type { TemplateValues } from '../flows/values.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
@@ -75,7 +73,7 @@ export async function sendTestEmails(
   const emails: TestEmail[] = []
   for (const [index, address] of recipients.entries()) {
     const person = people[index]!
-    const draft = await draftFor(parts, version, valuesFor({ ...request, email: address.email }, person))
+    const draft = await parts.runner.draft(version, valuesFor({ ...request, email: address.email }, person))
     if (draft.missing.length > 0) throw missingRefusal(draft.missing)
     const reason = ineligibleReason({ kind, isTest: true }, person)
     const message = testMessage(request, version, address, person, draft, reason)
@@ -99,15 +97,6 @@ export async function sendTestEmails(
   }
   hints.notify('message.send')
   return { queuedAt: flow.now, emails }
-}
-
-async function draftFor({ runner }: TestEmailParts, version: ReadyVersion, values: TemplateValues): Promise<MailDraft> {
-  try {
-    return runner.draftNow(version, values)
-  } catch (error) {
-    if (!(error instanceof NeedsTask)) throw error
-    return runner.draft(version, values)
-  }
 }
 
 function testMessage(
