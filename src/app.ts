@@ -41,6 +41,7 @@ import { sendAccountEmails } from './system-emails/account-emails.ts'
 import { sendNoticeEmails } from './system-emails/notice-emails.ts'
 import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
+import { hourMs, minuteMs } from './values/durations.ts'
 import type { OrganizationId } from './values/ids.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import {
@@ -52,8 +53,6 @@ import {
 import { SecretCheck } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
-const minuteMs = 60 * secondMs
-const hourMs = 60 * minuteMs
 const pauseCheckMs = 2 * secondMs
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250

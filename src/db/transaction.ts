@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { dayMs } from '../values/durations.ts'
 import type { BeginOptions, Tx } from './access.ts'
 import { cancelStatement } from './cancel-statement.ts'
 import { gatherWrites } from './gather-writes.ts'
@@ -8,7 +9,7 @@ import { type ReaderOptions, reader } from './reader.ts'
 import type { Sql } from './sql.ts'
 
 const idleInTransactionTimeoutMs = 30_000
-const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
+const unlimitedAnswerTimeoutMs = dayMs
 /** The client gives up this much later than the server cancels the statement: by then the connection must be broken. */
 const answerMarginMs = 6_000
 export const answerTimeoutMs = (statementTimeoutMs: number): number => statementTimeoutMs + answerMarginMs

@@ -4,13 +4,20 @@ import type { Db } from '../db/db.ts'
 import { insertPastImport } from '../imports/past-import.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { createSegment } from '../segments/segments.ts'
+import { dayMs } from '../values/durations.ts'
 import { parseEmail } from '../values/email.ts'
-import type { ContactId, GroupId, ImportId, OrganizationId, SegmentId, UserId } from '../values/ids.ts'
-import { chanceOf, idAt } from './chance.ts'
+import {
+  type ContactId,
+  derivedId,
+  type GroupId,
+  type OrganizationId,
+  type SegmentId,
+  type UserId,
+} from '../values/ids.ts'
+import { chanceOf } from './chance.ts'
 import { firstNames, groupNames, importHeader, lastNames, rejectedRows } from './content.ts'
 import type { Recipient } from './planned-message.ts'
 
-const dayMs = 24 * 3_600_000
 const contactsWanted = 400
 /** The last ones were imported, after the first emails; the others are older. */
 const importedWanted = 42
@@ -31,14 +38,14 @@ export async function addAudience(
   const ids = {} as Record<(typeof groupNames)[number], GroupId>
   for (const groupName of groupNames) ids[groupName] = (await createGroup(db, organizationId, groupName)).id
   const importedMs = endMs - importAgeDays * dayMs
-  const importId = idAt(importedMs, 'import') as ImportId
+  const importId = derivedId('imp', importedMs, 'import')
   const contacts = Array.from({ length: contactsWanted }, (_, n): PastContact => {
     const isImported = n >= contactsWanted - importedWanted
     const age = youngestDays + (oldestDays - youngestDays) * (1 - n / (contactsWanted - importedWanted))
     const createdMs = isImported ? importedMs : endMs - age * dayMs
     return {
       ...personOf(n),
-      id: idAt(createdMs, `contact ${n}`) as ContactId,
+      id: derivedId('con', createdMs, `contact ${n}`),
       createdAt: new Date(createdMs),
       actor: isImported ? { type: 'import', id: importId } : { type: 'user', id: userId },
       groupIds: isImported

@@ -1,15 +1,13 @@
 import { insertPastBroadcast, type PastBroadcast, type PastRecipient } from '../broadcasts/past-broadcasts.ts'
 import { scheduleNow } from '../broadcasts/schedule.ts'
 import type { Db } from '../db/db.ts'
-import { type BroadcastId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
+import { dayMs, hourMs } from '../values/durations.ts'
+import { derivedId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
 import type { Audience, DemoGroup, DemoGroups, DemoSegments } from './audience.ts'
-import { idAt } from './chance.ts'
 import { loyaltyVariants } from './content.ts'
 import type { BroadcastPlan, MailPlan, SentBroadcast } from './plan-mail.ts'
 import type { PastFlow } from './planned-message.ts'
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 const sample = { percent: 50, decideAfterMs: 4 * hourMs }
 
 /** 09:00 UTC of another day. */
@@ -24,7 +22,7 @@ export function planBroadcasts({
   endMs,
 }: Audience & { arrivals: PastFlow; loyalty: PastFlow; endMs: number }): BroadcastPlan[] {
   const membersOf = ({ members }: DemoGroup) => contacts.filter(({ id }) => members.has(id))
-  const planAt = (atMs: number) => ({ atMs, id: idAt(atMs - hourMs, 'broadcast') as BroadcastId })
+  const planAt = (atMs: number) => ({ atMs, id: derivedId('brc', atMs - hourMs, 'broadcast') })
   return [
     { ...planAt(daysFrom(endMs, -9)), flow: arrivals, audience: membersOf(groups.Newsletter) },
     {
@@ -77,7 +75,7 @@ export async function addBroadcasts(
     }
   })
   past.push({
-    id: idAt(endMs, 'broadcast') as BroadcastId,
+    id: derivedId('brc', endMs, 'broadcast'),
     name: 'Next week’s digest',
     flowId: digest.id,
     audience: {

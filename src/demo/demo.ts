@@ -12,6 +12,7 @@ import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { TaskPool } from '../tasks/pool.ts'
+import { dayMs } from '../values/durations.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { addPastDeliveries, type PastAnswer } from '../webhooks/past-deliveries.ts'
 import { datePastWebhook } from '../webhooks/past-webhooks.ts'
@@ -34,7 +35,6 @@ const messagesWanted = 3_600
 const deliveriesWanted = 300
 /** Flows and the webhook are older than the first email. */
 const flowAgeDays = 75
-const dayMs = 24 * 3_600_000
 /** The position of the weekly digest among the flows. */
 const digestIndex = 2
 const rates = { softBounces: 0.02, hardBounces: 0.006 }

@@ -1,10 +1,10 @@
-import type { Variant } from '../broadcasts/past-broadcasts.ts'
-import type { BroadcastId, ContactId, MessageId } from '../values/ids.ts'
-import { chanceOf, idAt } from './chance.ts'
+import type { Variant } from '../broadcasts/broadcasts.ts'
+import { dayMs } from '../values/durations.ts'
+import { type BroadcastId, type ContactId, derivedId, type MessageId } from '../values/ids.ts'
+import { chanceOf } from './chance.ts'
 import type { PastFlow, PlannedMessage, Recipient } from './planned-message.ts'
 import { opensOf, reactionTo } from './reactions.ts'
 
-const dayMs = 24 * 3_600_000
 /** The last email is older than its bounce would take. */
 const lastEmailBeforeMs = 120_000
 
@@ -73,7 +73,7 @@ export function planMail(options: PlanOptions): MailPlan {
   for (const [n, atMs] of moments.entries()) {
     while (steps.length > 0 && steps[0]!.atMs <= atMs) steps.shift()!.run()
     while (existing < contacts.length && (contacts[existing]!.sinceMs ?? 0) <= atMs) existing++
-    const id = idAt(atMs, `message ${n}`) as MessageId
+    const id = derivedId('msg', atMs, `message ${n}`)
     // A few flows send most of the emails, as in practice.
     const flow = flows[Math.floor(flows.length * chanceOf(id, 'flow') ** 3)]!
     const start = Math.floor(existing * chanceOf(id, 'contact'))
@@ -107,7 +107,7 @@ function planBroadcast(plan: BroadcastPlan, { left, rates, add, schedule }: Send
     const reason = left.reasonOf(contact, flow, sentMs)
     if (reason) return { contact, variant, left: reason }
     const { subject, openRate } = test?.variants[variant ?? 0] ?? { subject: null, openRate: usualOpenRate }
-    const messageId = idAt(sentMs, `${id} ${contact.id}`) as MessageId
+    const messageId = derivedId('msg', sentMs, id, contact.id)
     const content = flow.messageOf(n)
     const message: PlannedMessage = {
       ...{ id: messageId, flow, contact, atMs: sentMs, bounce: bounceOf(messageId, rates), ...content, openRate },

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/record.ts'
-import type { EventId, OrganizationId } from '../values/ids.ts'
-import { chanceOf, idAt } from './chance.ts'
+import { derivedId, type OrganizationId } from '../values/ids.ts'
+import { chanceOf } from './chance.ts'
 import type { PlannedMessage } from './planned-message.ts'
 
 const bounceAfterMs = 60_000
@@ -52,7 +52,7 @@ export function reactionTo(message: PlannedMessage): { suppressedMs?: number; un
 export function eventsOf(organizationId: OrganizationId, message: PlannedMessage, endMs: number): NewEvent[] {
   const { id, flow, contact, atMs, bounce, url } = message
   const make = (eventName: NewEvent['eventName'], whenMs: number, more: Partial<NewEvent> = {}): NewEvent => ({
-    id: idAt(whenMs, `${id} ${eventName} ${more.machine ?? false}`) as EventId,
+    id: derivedId('evt', whenMs, id, eventName, String(more.machine ?? false)),
     organizationId,
     eventName,
     occurredAt: new Date(whenMs),

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { dayMs, hourMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { allFlows } from './all-flows.ts'
@@ -9,7 +10,7 @@ import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
 type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
 
-const grains = { day: 86_400_000, hour: 3_600_000, quarter: 900_000 }
+const grains = { day: dayMs, hour: hourMs, quarter: 900_000 }
 
 /** Sums of changes to the counters, to be written at once. */
 export class CounterChanges {

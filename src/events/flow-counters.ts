@@ -1,3 +1,4 @@
+import { dayMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.sql.ts'
@@ -24,7 +25,6 @@ export type IsCounted = (value: ValueOfDay) => boolean
 type Group = Counted & { quarter: number; values: Map<DimensionKind, Map<string, Sums>> }
 
 const quarterMs = 15 * 60_000
-export const dayMs = 24 * 60 * 60_000
 export const dayOf = (timeMs: number): number => Math.floor(timeMs / dayMs) * dayMs
 
 /**

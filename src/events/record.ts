@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { Counter, type Registry } from 'prom-client'
 import { createNodeBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
@@ -7,7 +6,7 @@ import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import { eventNames } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
-import type { EventId, MessageId } from '../values/ids.ts'
+import { derivedId, type EventId, type MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
@@ -31,10 +30,8 @@ export type { NewEvent } from './record.sql.ts'
  * consists of the timestamp of the message and a hash, so recording the event again, by any process at any time, yields
  * the same event.
  */
-export function derivedEventId(messageId: MessageId, what: string): EventId {
-  const digest = hash('sha256', `${messageId} ${what}`)
-  return `${messageId.slice(0, 13)}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as EventId
-}
+export const derivedEventId = (messageId: MessageId, what: string): EventId =>
+  derivedId('evt', messageId, messageId, what)
 
 export type Recorded = {
   /** The events that were not recorded before. */

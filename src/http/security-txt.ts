@@ -1,8 +1,8 @@
 import type { onRequestHookHandler } from 'fastify'
+import { dayMs } from '../values/durations.ts'
 import { Refusal } from '../values/errors.ts'
 import type { Server } from './server.ts'
 
-const dayMs = 24 * 60 * 60_000
 /** RFC 9116 recommends less than a year. */
 const validDays = 180
 

@@ -2,6 +2,7 @@ import type { Actor } from '../contacts/history.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
+import { dayMs } from '../values/durations.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import type { ImportId, OrganizationId } from '../values/ids.ts'
 import { deleteSomeChanges, selectExpiredChanges, setNotUndoable } from './import-changes.sql.ts'
@@ -9,7 +10,6 @@ import { findImport, type Import, startUndo, type Undo } from './imports.sql.ts'
 
 export const undoKind = 'contacts.undo'
 export const undoDaysMax = 7
-const dayMs = 86_400_000
 const deletedAtOnceMax = 5_000
 
 /** Until when an import can be undone; null if it cannot be undone. */

@@ -1,10 +1,10 @@
 import type { Db } from '../db/db.ts'
+import { dayMs } from '../values/durations.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { findNewOrganizations } from './new-organization-quota.sql.ts'
 
 const newForDays = 14
-const dayMs = 24 * 60 * 60 * 1000
 const retryAfterSeconds = 3_600
 const knownMax = 10_000
 

@@ -1,6 +1,7 @@
 import type { Transport } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../runtime/log.ts'
+import { minuteMs } from '../values/durations.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { NoticeKind } from './notices.sql.ts'
 import { recordNotice, utc } from './notices.ts'
@@ -8,7 +9,6 @@ import { type DayCounts, hasNoticeSince, lockForNotice, lockOperator, selectRece
 
 /** Long enough for the restart of a mail server. */
 const outageMinutesMin = 5
-const minuteMs = 60_000
 
 const rateHours = 24
 /** With fewer emails, a rate says little. */

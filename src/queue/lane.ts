@@ -1,3 +1,4 @@
+import { leastUuid } from '../values/ids.ts'
 import type { LaneKey } from './lanes.sql.ts'
 import type { Claim } from './queue.ts'
 
@@ -10,7 +11,6 @@ const fullScanEveryMs = 60_000
 const failuresWithoutPause = 500
 const probePauseMaxMs = 200
 const beginningOfTime = new Date(0)
-const zeroId = '00000000-0000-0000-0000-000000000000'
 
 export type Job<Work> = { claim: Claim; work: Work }
 export type Widths = { first: number; max: number }
@@ -39,7 +39,7 @@ export class Lane<Work> {
   #failures = 0
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
-  #afterId = zeroId
+  #afterId = leastUuid
   #readAt: number
   #lookedBackAt: number
   #scannedAt: number
@@ -84,11 +84,11 @@ export class Lane<Work> {
     const limit = wanted + this.#known.size
     if (now - this.#scannedAt >= fullScanEveryMs) {
       this.#scannedAt = now
-      return { afterDue: beginningOfTime, afterId: zeroId, limit }
+      return { afterDue: beginningOfTime, afterId: leastUuid, limit }
     }
     if (now - this.#lookedBackAt >= lookBackEveryMs) {
       this.#lookedBackAt = now
-      return { afterDue: new Date(+this.#afterDue - lookBackMs), afterId: zeroId, limit }
+      return { afterDue: new Date(+this.#afterDue - lookBackMs), afterId: leastUuid, limit }
     }
     return { afterDue: this.#afterDue, afterId: this.#afterId, limit: wanted }
   }
@@ -136,7 +136,7 @@ export class Lane<Work> {
     for (const { claim } of this.ready) this.#known.delete(claim.id)
     this.ready = []
     this.#afterDue = beginningOfTime
-    this.#afterId = zeroId
+    this.#afterId = leastUuid
     this.hasMore = true
   }
 

@@ -1,7 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import type { DimensionKind } from '../events/flow-counters.ts'
 import type { EventName } from '../values/event-types.ts'
-import type { EventId, FlowId, OrganizationId } from '../values/ids.ts'
+import { type FlowId, leastId, type OrganizationId } from '../values/ids.ts'
 import type { ActivityRow, Position } from './activity.sql.ts'
 import { type Count, stretchesOf } from './spans.ts'
 
@@ -74,7 +74,7 @@ export type LinkClickFilter = {
 export async function selectLinkClicks(db: Reader, filter: LinkClickFilter): Promise<LinkClick[]> {
   const { organizationId, flowId, link, machine, from, until, before, limit } = filter
   const newest = before && before.occurredAt < until ? before.occurredAt : until
-  const position = before ?? { occurredAt: until, id: '00000000-0000-0000-0000-000000000000' as EventId }
+  const position = before ?? { occurredAt: until, id: leastId('evt', 0) }
   return db<LinkClick>`
     select click.id, click.occurred_at, click.machine, click.message_id, click.contact_id, contacts.email,
       contacts.first_name

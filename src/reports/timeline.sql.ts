@@ -7,6 +7,7 @@ import {
   type FlowId,
   type GroupId,
   leastId,
+  leastUuid,
   type MessageId,
   type OrganizationId,
 } from '../values/ids.ts'
@@ -45,7 +46,6 @@ export type TimelineEntry = {
 /** A position in the timeline: newest first, by time and then by id. */
 export type Position = { at: Date; id: string }
 
-const firstId = '00000000-0000-0000-0000-000000000000'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const timeInId = sql`timestamptz 'epoch' + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::int8 * interval '1 ms'`
 
@@ -112,11 +112,11 @@ export async function selectTimeline(
       )
       union all
       (
-        select 'change', ${firstId}::uuid, sorted_at, created_at, ${noMessage}, 'created',
+        select 'change', ${leastUuid}::uuid, sorted_at, created_at, ${noMessage}, 'created',
           jsonb_build_object('subscribed', created_subscribed), null, created_by_type, created_by_id, null
         from contacts, date_trunc('milliseconds', created_at) as sorted_at
         where organization_id = ${organizationId} and id = ${contactId}
-          and (sorted_at, ${firstId}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+          and (sorted_at, ${leastUuid}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
       )
       order by sorted_at desc, id desc
       limit ${limit + 1}

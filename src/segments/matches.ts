@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { type Sql, sql } from '../db/sql.ts'
+import { dayMs } from '../values/durations.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import {
   type Context,
@@ -181,8 +182,6 @@ function statusIsNot(scope: Scope, status: ContactStatus): Part {
   if (status === 'suppressed') return notSuppressed(organizationId)
   return anyOf(scope, [simple(sql`contacts.subscription <> ${status}`), suppressed(organizationId)])
 }
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 function engagement(context: Context, condition: EngagementCondition): Part {
   const { operator, at_least: atLeast = 1 } = condition

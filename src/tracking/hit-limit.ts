@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Counter, type Registry } from 'prom-client'
 import { type Bucket, takeToken } from '../runtime/rate-limit.ts'
+import { dayMs } from '../values/durations.ts'
 import type { MessageId } from '../values/ids.ts'
 
 /** A scanner follows all links of an email at once, so the burst is far above what a person does. */
@@ -8,7 +9,6 @@ const rate = { perSecond: 5, burst: 50 }
 const hitsPerDayMax = 1_000
 /** About 10 MB. Beyond this number, the least recently hit messages start again with a full bucket. */
 const messagesMax = 50_000
-const dayMs = 24 * 60 * 60 * 1000
 
 type Hits = Bucket & { dayStartedAt: number; hitsToday: number }
 

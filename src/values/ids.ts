@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { readUuid, uuidBytes, writeUuid } from './uuid.ts'
 
 declare const brand: unique symbol
@@ -81,9 +81,26 @@ export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P]
 }
 
 /** Returns the lower bound of ids created at or after this time, for queries by time. */
-export function leastId<P extends Prefix>(_prefix: P, ms: number): IdOf[P] {
-  const digits = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000` as IdOf[P]
+export const leastId = <P extends Prefix>(_prefix: P, ms: number): IdOf[P] =>
+  `${timeDigits(ms)}-0000-0000-000000000000` as IdOf[P]
+
+/** The zero UUID sorts before all others. */
+export const leastUuid: string = leastId('org', 0)
+
+/**
+ * Returns an id that is always the same for the same time and parts, and sorts by the time: that of another id, or
+ * milliseconds since 1970.
+ */
+export function derivedId<P extends Prefix>(_prefix: P, time: string | number, ...parts: string[]): IdOf[P] {
+  const digest = hash('sha256', parts.join(' '))
+  const start = typeof time === 'string' ? time.slice(0, timeLength) : timeDigits(time)
+  return `${start}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as IdOf[P]
+}
+
+const timeLength = 13
+function timeDigits(ms: number): string {
+  const digits = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
 // Crockford's base32 alphabet in lower case: without i, l, o and u, and the text sorts like the number. 128 bits are 26

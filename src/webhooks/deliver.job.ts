@@ -8,6 +8,7 @@ import type { Handled, PeerState, WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
+import { dayMs } from '../values/durations.ts'
 import { toText } from '../values/ids.ts'
 import {
   type DeliveryResult,
@@ -52,7 +53,7 @@ const restLoggedEveryMs = 60_000
 /** When a delivery that cannot be signed is looked at again: APP_SECRET_PREVIOUS may be set, or the secret rotated. */
 const unsignableRetryMs = 30_000
 /** Then it fails, so that an endpoint whose secret is lost does not collect deliveries without end. */
-const unsignableMsMax = 3 * 24 * 60 * 60 * 1_000
+const unsignableMsMax = 3 * dayMs
 
 /** Posts events to endpoints. May run more than once per delivery; receivers deduplicate by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignable> {

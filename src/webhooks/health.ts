@@ -3,6 +3,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
 import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
+import { dayMs } from '../values/durations.ts'
 import { groupBy } from '../values/group-by.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
 import { deliverKind } from './fan-out.ts'
@@ -21,7 +22,6 @@ const reportAfterMinutes = 5
 const reportEveryHours = 24
 const reportBatchMax = 100
 const deleteBatchMax = 1_000
-const dayMs = 24 * 60 * 60 * 1000
 
 export type HealthParts = {
   db: Db

@@ -1,11 +1,9 @@
 import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { OrganizationId, WebhookId } from '../values/ids.ts'
+import { leastUuid, type OrganizationId, type WebhookId } from '../values/ids.ts'
 
 export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
 export type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
-
-const leastUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Includes the previous secret only during a rotation. */
 export const sealedSecrets = sql`webhooks.secret,
