@@ -5,6 +5,7 @@ import { accept } from './accept.ts'
 import { backlog } from './backlog.ts'
 import { broadcast } from './broadcast.ts'
 import { deliver } from './deliver.ts'
+import { everyday } from './everyday.ts'
 import { latency } from './latency.ts'
 import { members } from './members.ts'
 import { memory } from './memory.ts'
@@ -25,6 +26,7 @@ const benches: Record<string, () => Promise<Result>> = {
   track,
   deliver,
   latency,
+  everyday,
   metrics,
   backlog,
   snapshot,
