@@ -235,10 +235,9 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 
 /** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
-  const { config, db, hints, log, failures } = parts
+  const { config, db, log, failures } = parts
   const health = {
     db,
-    hints,
     log,
     logDays: config.WEBHOOK_LOG_DAYS,
     onPaused: recordPausedWebhook,

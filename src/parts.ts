@@ -103,7 +103,7 @@ export function createParts(options: PartsOptions) {
   })
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
   const counter = createEventCounter(metrics)
-  const events = new EventRecorder({ db, hints, counter })
+  const events = new EventRecorder({ db, counter })
   const quota = quotaOf(config, db)
   return {
     config,
@@ -137,11 +137,11 @@ export function createParts(options: PartsOptions) {
     pause: new SendingPause(db),
     quota,
     urgentWork,
-    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, urgentWork, quota }),
+    acceptor: new Acceptor({ db, templates, runner, senders: mail.senders, urgentWork, quota }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),
-    hits: createHits({ db, hints, events, counter, log, metrics, dataDir: config.DATA_DIR }),
+    hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: webhookSecretBox(secrets),

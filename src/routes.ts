@@ -96,7 +96,7 @@ const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, ro
 
 /** All routes. */
 export async function registerRoutes(server: Server, parts: Parts, roles: readonly Role[]): Promise<void> {
-  const { config, db, hints, keys, acceptor, addresses, read } = parts
+  const { config, db, keys, acceptor, addresses, read } = parts
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   allowLargeBodies(server)
@@ -160,19 +160,16 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               eventRetentionMonths: config.EVENT_RETENTION_MONTHS,
             }),
           )
-          await add(
-            organization,
-            teamRoutes({ db, read, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
-          )
+          await add(organization, teamRoutes({ db, read, keys, pauseWebhooksOf }))
           await add(organization, invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
           await add(organization, apiKeyRoutes({ db, read, keys }))
           await add(organization, contactRoutes(parts))
-          await add(organization, bulkActionRoutes({ db, read, hints }))
+          await add(organization, bulkActionRoutes({ db, read }))
           await add(organization, timelineRoutes({ db, read }))
           await add(organization, consentRoutes({ read }))
           await add(organization, groupRoutes({ db, read }))
           await add(organization, segmentRoutes({ db, read }))
-          await add(organization, importRoutes({ db, read, hints, tasks: parts.tasks }))
+          await add(organization, importRoutes({ db, read, tasks: parts.tasks }))
           await add(organization, suppressionRoutes({ db, read }))
           await add(organization, suppressionListRoutes({ db, tasks: parts.tasks }))
           await add(organization, flowRoutes(parts))
@@ -195,7 +192,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, overviewRoutes({ read }))
           await add(organization, flowResultRoutes({ read }))
           await add(organization, webhookRoutes(webhooks))
-          await add(organization, deliveryRoutes({ db, read, hints }))
+          await add(organization, deliveryRoutes({ db, read }))
           await add(organization, privacyRoutes(parts))
         },
         { prefix: '/organization' },

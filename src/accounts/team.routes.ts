@@ -20,7 +20,7 @@ type Parts = {
   read: BoundedRead
   keys: KeyCache
   /** Pauses the webhooks of a member in the given transaction; the returned function runs after the commit. */
-  pauseWebhooksOf: (tx: Tx, organizationId: OrganizationId, userId: UserId) => Promise<() => void>
+  pauseWebhooksOf: (tx: Tx, organizationId: OrganizationId, userId: UserId) => Promise<void>
 }
 
 export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
@@ -99,15 +99,13 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         const { organizationId } = memberOf(request)
         const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
         const id = parseIdParam('usr', request.params.id)
-        let afterCommit = () => {}
         await removeMember(db, organizationId, id, {
           revokeApiKeys: revokeKeys ?? false,
           onRemove: async (tx) => {
-            if (pauseWebhooks) afterCommit = await pauseWebhooksOf(tx, organizationId, id)
+            if (pauseWebhooks) await pauseWebhooksOf(tx, organizationId, id)
           },
         })
         keys.forgetOrganization(organizationId)
-        afterCommit()
         return ok(null, 'Member removed')
       },
     )

@@ -1,6 +1,5 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
@@ -9,22 +8,14 @@ import type { AudienceCounts } from './audience.sql.ts'
 import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
 import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { countWholeAudience } from './count-audience.ts'
-import {
-  broadcastKind,
-  controlLane,
-  holdLanes,
-  releaseHeldLanes,
-  type Step,
-  type StepPayload,
-  stepKind,
-} from './lanes.ts'
+import { controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload, stepKind } from './lanes.ts'
 import { beginRound } from './ledger.sql.ts'
 import { checkPlannedTime, startOf } from './schedule.ts'
 import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './service-announcements.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
-export type ActionParts = { db: Db; hints: Hints }
+export type ActionParts = { db: Db }
 export type StartParts = ActionParts & { read: BoundedRead }
 type Key = { organizationId: OrganizationId; id: BroadcastId }
 
@@ -99,9 +90,7 @@ function checkUnchanged(draft: Broadcast, current: Broadcast): void {
 
 /** No email is started after this. Emails that are being transferred at this moment still arrive. */
 export async function pauseBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
-  const paused = await change(parts, key, (tx, current) => pause(tx, current, { reason: 'user', detail: null }))
-  parts.hints.notify(broadcastKind, key.id)
-  return paused
+  return change(parts, key, (tx, current) => pause(tx, current, { reason: 'user', detail: null }))
 }
 
 /** Pauses a broadcast that is being sent. Throws `Refusal` in any other status. */
@@ -125,7 +114,7 @@ export async function resumeBroadcast(parts: ActionParts, key: Key): Promise<Bro
 
 /** Cancels what has not been sent. Emails that are being transferred at this moment still arrive. */
 export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
-  const cancelled = await change(parts, key, async (tx, current) => {
+  return change(parts, key, async (tx, current) => {
     if (!['scheduled', 'preparing', 'sending', 'paused'].includes(current.status))
       throw notIn(current, 'It cannot be cancelled.')
     await updateStatus(tx, key, { status: 'cancelled' })
@@ -133,10 +122,6 @@ export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Bro
     if (current.recipients !== null) enqueueStep(tx, key, 'finish', 0)
     else await announceBroadcast(tx, key, 'broadcastFinished')
   })
-  parts.hints.notify(broadcastKind, key.id)
-  parts.hints.notify('message.send')
-  parts.hints.notify('webhook.deliver')
-  return cancelled
 }
 
 /** Chooses the variant for the recipients outside the sample. They get it when the sample is sent. */
@@ -170,17 +155,14 @@ export async function retryFailed(parts: ActionParts, key: Key): Promise<Broadca
 
 /** Runs a change of a locked broadcast and returns the result. */
 async function change(
-  { db, hints }: ActionParts,
+  { db }: ActionParts,
   { organizationId, id }: Key,
   work: (tx: Tx, current: Broadcast) => Promise<void>,
 ): Promise<Broadcast> {
-  const changed = await db.begin(async (tx) => {
+  return db.begin(async (tx) => {
     await work(tx, await getLocked(tx, organizationId, id))
     return getBroadcast(tx, organizationId, id)
   })
-  hints.notify(broadcastKind)
-  hints.notify(stepKind)
-  return changed
 }
 
 export function enqueueStep(tx: Tx, { organizationId, id }: Key, step: Step, delayMs: number): void {

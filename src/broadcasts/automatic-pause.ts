@@ -1,15 +1,12 @@
 import type { Db, Tx } from '../db/db.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import { pause } from './actions.ts'
 import { type Broadcast, lockBroadcast } from './broadcasts.sql.ts'
-import { broadcastKind } from './lanes.ts'
 
 export type PauseReason = { reason: string; detail: string }
 
 export type PauseParts = {
   db: Db
-  hints: Hints
   log: Log
   /** Informs the owners that the broadcast was paused automatically. */
   onPaused: (tx: Tx, broadcast: Broadcast) => Promise<void>
@@ -38,5 +35,4 @@ export async function pauseAutomatically(
   })
   if (!found) return
   parts.log.warn({ organization: organizationId, broadcast: id, reason: found.reason }, 'A broadcast was paused')
-  parts.hints.notify(broadcastKind, id)
 }

@@ -6,6 +6,7 @@ import { mayRecordAgain } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { AttemptParts } from '../messages/attempt.ts'
 import type { BroadcastParts } from '../messages/send.job.ts'
+import type { Hints } from '../queue/hints.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
@@ -17,7 +18,7 @@ import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
 import { afterLastPart } from './decide.ts'
 import { giveUpBroadcast } from './failures.ts'
-import { broadcastKind, type PartPayload, stepKind } from './lanes.ts'
+import { broadcastKind, type PartPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
 import { kindOf } from './service-announcements.ts'
@@ -31,6 +32,7 @@ import { windowAt } from './weekly-window.ts'
 export type BroadcastJobParts = AttemptParts &
   StepParts & {
     failures: FailureLog
+    hints: Hints
     templates: TemplateCache
     urgentWork: UrgentWork
     inFlightMax: number
@@ -87,8 +89,10 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   const results = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
   const sender: Sender = { ...parts, results, slots, turns: new Map() }
-  parts.hints.on(broadcastKind, (id) => {
-    if (id !== undefined) for (const turn of sender.turns.get(id as BroadcastId) ?? []) void turn.look()
+  parts.hints.on(broadcastKind, {
+    changed: (lane) => {
+      for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.look()
+    },
   })
   return {
     spec: {
@@ -102,7 +106,6 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
       handle: async (claim, payload) => {
         await sendPart(sender, claim, payload)
-        parts.hints.notify(stepKind)
         return { peer: 'responsive' }
       },
     },
@@ -112,15 +115,14 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   }
 }
 
-async function record({ db, urgentWork, hints }: BroadcastJobParts, results: RecipientResult[]): Promise<void> {
+async function record({ db, urgentWork }: BroadcastJobParts, results: RecipientResult[]): Promise<void> {
   for (let at = 0; at < results.length; ) {
     await urgentWork.clear()
     const { isExpected } = urgentWork
     const some = isExpected ? results.slice(at, at + smallBatchMax) : results.slice(at)
     const startedAt = performance.now()
     const write = () => db.begin((tx) => settleRecipients(tx, some))
-    const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
-    if (fannedOut) hints.notify('webhook.deliver')
+    await persisting(() => retrying(settleTries, write, mayRecordAgain))
     at += some.length
     if (isExpected) await sleep(Math.min(performance.now() - startedAt, restMsMax))
   }

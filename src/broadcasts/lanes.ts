@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { pauseLanes, resumeLanes } from '../queue/queue.ts'
+import { announceChange, pauseLanes, resumeLanes } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { selectOpenParts } from './ledger.sql.ts'
@@ -27,14 +27,19 @@ type Key = Pick<Broadcast, 'organizationId' | 'id'>
 const partLanes = async (tx: Tx, { organizationId, id }: Key) =>
   (await selectOpenParts(tx, organizationId, id)).map((part) => partLane(id, part))
 
+/** Workers that are sending parts of the broadcast read its status again. */
+const announceStatus = (tx: Tx, { id }: Key) => announceChange(tx, broadcastKind, [controlLane(id)])
+
 /** Stops workers from reading jobs of the broadcast. */
 export async function holdLanes(tx: Tx, key: Key): Promise<void> {
+  announceStatus(tx, key)
   await pauseLanes(tx, key.organizationId, broadcastKind, await partLanes(tx, key))
   await pauseLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)])
 }
 
 /** With `allDue`, parts and emails that wait for a later time are due now, for example to be cancelled. */
 export async function releaseHeldLanes(tx: Tx, key: Key, { allDue = false } = {}): Promise<void> {
+  announceStatus(tx, key)
   await resumeLanes(tx, key.organizationId, broadcastKind, await partLanes(tx, key), { allDue })
   await resumeLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)], { allDue })
 }

@@ -5,7 +5,7 @@ import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pa
 import { decideBroadcast } from './decide.ts'
 import { giveUpBroadcast } from './failures.ts'
 import { finishBroadcast } from './finish.ts'
-import { broadcastKind, type StepPayload, stepKind } from './lanes.ts'
+import { type StepPayload, stepKind } from './lanes.ts'
 import { type PrepareParts, prepareBroadcast } from './prepare.ts'
 
 /** Steps in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
@@ -31,9 +31,6 @@ export function stepWorker(parts: StepParts): WorkerSpec<StepPayload> {
     giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
     handle: async (claim, { broadcastId, step }) => {
       await steps[step](parts, claim, broadcastId)
-      parts.hints.notify(broadcastKind)
-      parts.hints.notify(stepKind)
-      parts.hints.notify('webhook.deliver')
       return { peer: 'responsive' }
     },
   }

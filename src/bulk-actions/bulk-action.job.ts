@@ -34,8 +34,6 @@ const turnMs = 3_000
 /** Actions in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
 const inFlightMax = 16
 const perOrganizationMax = 1
-/** Rare, because every new job is announced by a hint. */
-const claimEveryMs = 1_000
 const batchMax = 500
 /** Erasing a contact takes about ten statements. */
 const eraseBatchMax = 20
@@ -55,7 +53,6 @@ export function bulkActionWorker(parts: BulkActionParts): WorkerSpec<BulkAction>
     inFlightMax,
     perOrganizationMax,
     laneWidthMax: 1,
-    claimEveryMs,
     load: (claims: Claim[]) => findBulkActions(parts.db, claims),
     handle: async (claim, record) => {
       const isFinished = await runBulkAction(parts, record, Date.now() + turnMs)

@@ -7,7 +7,6 @@ import { contactsOfImport } from '../contacts/imported-contacts.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import type { Hints } from '../queue/hints.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
@@ -53,9 +52,9 @@ const BulkActionOut = Named('BulkAction', {
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
-type Parts = { db: Db; read: BoundedRead; hints: Hints }
+type Parts = { db: Db; read: BoundedRead }
 
-export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsyncTypebox {
+export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/bulk-actions',
@@ -100,7 +99,7 @@ export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsync
           groupId: groupOf(request.body),
           selection: await selectionOf(db, organizationId, request.body),
         }
-        const record = await startBulkAction({ db, hints }, organizationId, input, actorOf(request))
+        const record = await startBulkAction(db, organizationId, input, actorOf(request))
         return reply.status(202).send(accepted(actionOut(record)))
       },
     )

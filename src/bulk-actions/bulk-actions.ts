@@ -1,7 +1,6 @@
 import { checkGroup } from '../contacts/groups.ts'
 import type { Actor } from '../contacts/history.ts'
 import type { Db, Reader } from '../db/db.ts'
-import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { type BulkActionId, newId, type OrganizationId } from '../values/ids.ts'
@@ -21,7 +20,7 @@ const recordDaysMax = 90
 
 /** Queues an action on many contacts. Throws `Refusal` if the group does not exist or too many are in progress. */
 export async function startBulkAction(
-  { db, hints }: { db: Db; hints: Hints },
+  db: Db,
   organizationId: OrganizationId,
   input: Pick<NewBulkAction, 'action' | 'groupId' | 'selection'>,
   actor: Actor,
@@ -40,7 +39,6 @@ export async function startBulkAction(
     // Before the commit: afterwards, a worker may have started it.
     return getBulkAction(tx, organizationId, id)
   })
-  hints.notify(bulkActionKind)
   return queued
 }
 

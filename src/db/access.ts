@@ -30,10 +30,12 @@ declare const transactional: unique symbol
 export interface Tx extends Writer {
   readonly [transactional]: true
   /**
-   * Starts a statement whose rows are not needed. It is sent together with the next ones, the last with the commit, so
-   * it costs no round trip. If it fails, `begin` rolls back and throws its error.
+   * Starts a statement whose rows are not needed before the commit. It is sent together with the next ones, the last with
+   * the commit, so it costs no round trip. If it fails, `begin` rolls back and throws its error.
    */
-  send(strings: TemplateStringsArray, ...values: unknown[]): void
+  send<Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
+  /** Passes a value, or what it resolves to, to the listeners of `Db.onAnnouncement` after the commit. */
+  announce(value: unknown): void
 }
 
 export type BeginOptions = {

@@ -117,7 +117,7 @@ test('replaces a connection lost during `listen` once, and leaves none open afte
   })
   try {
     let heard = 0
-    const stop = await db.listen('news', () => heard++)
+    const listening = await db.listen('news', () => heard++)
     await until('the notification', async () => {
       await testDb.db`select pg_notify('news', '')`
       return heard > 0
@@ -125,7 +125,7 @@ test('replaces a connection lost during `listen` once, and leaves none open afte
     // Long enough for a second connection to be opened.
     await sleep(500)
     expect(proxy.open()).toBe(1)
-    await stop()
+    await listening.stop()
     await until('the end of the connection', () => proxy.open() === 0)
   } finally {
     await db.close()

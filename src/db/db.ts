@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { BeginOptions, Reader, Tx, Writer } from './access.ts'
 import { onShards } from './cluster/shards.ts'
 import { keepsPlans } from './kept-plans.ts'
-import { listen } from './listen.ts'
+import { type Listening, listen } from './listen.ts'
 import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
 import { type Sql, sql } from './sql.ts'
@@ -24,8 +24,10 @@ export interface Db extends Reader {
    * planning would cost more than running it.
    */
   forRows(rows: number): Writer
-  /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  /** Calls `listener` with what transactions of this process announced, after their commit (`Tx.announce`). */
+  onAnnouncement(listener: (value: unknown) => void): void
+  /** Calls `heard` for each notification until it is stopped. Reconnects automatically. */
+  listen(channel: string, heard: (payload: string) => void): Promise<Listening>
   /**
    * Opens a connection outside the pool, without timeouts: for COPY and for statements that cannot run in a
    * transaction.
@@ -99,6 +101,10 @@ export function openDb(options: DbOptions): Db {
   const keepingPlans = writer(true)
   const directDb = direct && openDb({ ...options, connection: direct, direct: undefined })
   const directSettings = settingsOf(direct ?? connection)
+  const listeners: ((value: unknown) => void)[] = []
+  const announce = (value: unknown) => {
+    for (const listener of listeners) listener(value)
+  }
   const db: Db = Object.assign(onPool, {
     isDistributed: false,
     statement: onPool,
@@ -106,7 +112,10 @@ export function openDb(options: DbOptions): Db {
     pool,
     directDb,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) =>
-      begin(pool, work, { statementTimeoutMs, ...options }, db.isDistributed),
+      begin(pool, work, { statementTimeoutMs, ...options }, { isDistributed: db.isDistributed, announce }),
+    onAnnouncement: (listener: (value: unknown) => void) => {
+      listeners.push(listener)
+    },
     listen: (channel: string, heard: (payload: string) => void) => listen(directSettings, channel, heard),
     openSession: async () => {
       const client = await connectSession(directSettings)

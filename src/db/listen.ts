@@ -2,12 +2,18 @@ import pg from 'pg'
 
 const relistenDelayMs = 1_000
 
-/** Calls `heard` for each notification until the returned function is called. Reconnects if the connection is lost. */
+export type Listening = {
+  /** False while the connection is lost. */
+  isActive(): boolean
+  stop(): Promise<void>
+}
+
+/** Calls `heard` for each notification until it is stopped. Reconnects if the connection is lost. */
 export async function listen(
   settings: pg.ClientConfig,
   channel: string,
   heard: (payload: string) => void,
-): Promise<() => Promise<void>> {
+): Promise<Listening> {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -39,9 +45,12 @@ export async function listen(
   }
   await connect()
 
-  return async () => {
-    stopped = true
-    clearTimeout(timer)
-    await client?.end().catch(() => {})
+  return {
+    isActive: () => client !== undefined,
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
   }
 }

@@ -18,8 +18,8 @@ test('connections start with no parameter that PgBouncer rejects', async () => {
   const db = openDb({ connection: recorder.connection })
   try {
     await db`select 1`
-    const stop = await db.listen('news', () => {})
-    await stop()
+    const listening = await db.listen('news', () => {})
+    await listening.stop()
     await using session = await db.openSession()
     await session.client.query('select 1')
   } finally {
@@ -77,7 +77,7 @@ test('notifications, sessions and migrations use the direct address', async () =
   const db = openDb({ connection: recorder.connection, direct: testDb.connection })
   try {
     let heard = ''
-    const stop = await db.listen('news', (payload) => {
+    const listening = await db.listen('news', (payload) => {
       heard = payload
     })
     await using session = await db.openSession()
@@ -87,7 +87,7 @@ test('notifications, sessions and migrations use the direct address', async () =
     await db`select pg_notify('news', 'through the pooler')`
     await until('the notification', () => heard === 'through the pooler')
     expect(recorder.startups).toHaveLength(1)
-    await stop()
+    await listening.stop()
   } finally {
     await db.close()
   }

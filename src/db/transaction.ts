@@ -23,7 +23,7 @@ export async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
   { unlimited = false, statementTimeoutMs, rows }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
-  isDistributed: boolean,
+  { isDistributed, announce }: { isDistributed: boolean; announce: (value: unknown) => void },
 ): Promise<Result> {
   const section = currentSection()
   const keepPlans = keepsPlans(rows) && !isDistributed
@@ -40,6 +40,7 @@ export async function begin<Result>(
       gatherWrites(client)
       ended = client.query('commit')
       await Promise.all([...tx.sent, ended])
+      for (const announced of await Promise.all(tx.announced)) announce(announced)
       enterSection(section)
       return result
     } catch (error) {
@@ -116,17 +117,22 @@ export class ReadOnlyConnection extends Error {
   readonly code = readOnlyTransaction
 }
 
-type SendingTx = Tx & { sent: Promise<unknown>[] }
+type SendingTx = Tx & { sent: Promise<unknown>[]; announced: unknown[] }
 
 function transaction(client: pg.PoolClient, options: ReaderOptions): SendingTx {
   const sent: Promise<unknown>[] = []
+  const announced: unknown[] = []
   const onClient = reader(client, { ...options, beforeQuery: () => gatherWrites(client) })
-  const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
-    const sending = onClient(strings, ...values)
+  const send = <Row>(strings: TemplateStringsArray, ...values: unknown[]) => {
+    const sending = onClient<Row>(strings, ...values)
     sending.catch(() => {})
     sent.push(sending)
+    return sending
   }
-  return Object.assign(onClient, { send, sent, isDistributed: options.isDistributed }) as SendingTx
+  const announce = (value: unknown) => {
+    announced.push(value)
+  }
+  return Object.assign(onClient, { send, sent, announce, announced, isDistributed: options.isDistributed }) as SendingTx
 }
 
 /** After a failed statement the following ones fail as well, with an error that says only that. */

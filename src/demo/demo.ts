@@ -8,7 +8,6 @@ import { TemplateRunner } from '../flows/template-runner.ts'
 import { createSenderPolicy } from '../mail/sender-policy.ts'
 import { removeOrganization } from '../privacy/delete-organization.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
-import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { TaskPool } from '../tasks/pool.ts'
@@ -118,7 +117,7 @@ async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date):
 
 /** Its log shows past deliveries. Its host does not exist anywhere, so new events reach nobody. */
 async function addWebhook(db: Db, box: SecretBox, owner: Owner, createdAt: Date): Promise<void> {
-  const parts = { db, box, hints: new Hints(db), allowPrivate: false }
+  const parts = { db, box, allowPrivate: false }
   const input = { name: 'Shop', url: 'https://shop.example/webhooks/waxwing', allEvents: true }
   const { webhook, secret } = await createWebhook(parts, owner, input)
   await datePastWebhook(db.statement, owner.organizationId, webhook.id, createdAt)
@@ -131,7 +130,6 @@ async function addWebhook(db: Db, box: SecretBox, owner: Owner, createdAt: Date)
       answersOf: ({ id }) => answersOf(id, position++),
     },
   )
-  await parts.hints.stop()
 }
 
 /** Nearly all are delivered: every fortieth at the second attempt, and three never. */

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts, type World } from '../../test/support/event-world.ts'
 import { isPartOfBurst } from '../../test/support/recount.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
-import { Hints } from '../queue/hints.ts'
 import { newId } from '../values/ids.ts'
 import { burstsOf } from './bursts.ts'
 import { rebuildCounters } from './rebuild.ts'
@@ -140,7 +139,7 @@ test('a burst recorded by concurrent processes is detected', async () => {
   const { db } = testDb
   const world = await createWorld(db, { messages: 30 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
+  const recorders = others.map((each) => new EventRecorder({ db: each }))
   await Promise.all(
     world.messages.flatMap((_, index) =>
       ['a', 'b', 'c'].map((link, which) => recorders[which]!.record(click(world, index, link, { at: after(which) }))),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record } from '../../test/support/event-world.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
-import { Hints } from '../queue/hints.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
@@ -62,7 +61,7 @@ test('the number of links counted on a day is limited; the others are counted to
   const { db } = testDb
   const world = await createWorld(db, { messages: 80 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
+  const recorders = others.map((each) => new EventRecorder({ db: each }))
   const clicks = world.messages.flatMap((_, index) =>
     [0, 1].map((day) =>
       click(world, index, `order/${index}`, {

@@ -5,7 +5,6 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, openDb } from '../db/db.ts'
-import { Hints } from '../queue/hints.ts'
 import { leastId } from '../values/ids.ts'
 import { createPartition } from './partitions.sql.ts'
 import { dropOldEvents, ensurePartitions } from './partitions.ts'
@@ -102,7 +101,7 @@ test('an event that waits for the lock is written there as well', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  const recorder = new EventRecorder({ db, hints: new Hints(db) })
+  const recorder = new EventRecorder({ db })
   let recording: Promise<boolean> | undefined
   await db.begin(async (tx) => {
     await tx.script('lock table events_default in access exclusive mode')

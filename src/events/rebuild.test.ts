@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
-import { Hints } from '../queue/hints.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
@@ -116,7 +115,7 @@ test('events recorded during a rebuild are neither lost nor reported', async () 
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await recorded(testDb)
-  const recorder = new EventRecorder({ db, hints: new Hints(db) })
+  const recorder = new EventRecorder({ db })
   let going = true
   let count = 0
   const recording = (async () => {

@@ -195,8 +195,8 @@ test('the recorder returns whether each event was new, and notifies workers of d
   const world = await createWorld(db)
   const hints = new Hints(db)
   let hinted = 0
-  hints.on('webhook.deliver', () => hinted++)
-  const recorder = new EventRecorder({ db, hints })
+  hints.on('webhook.deliver', { due: () => hinted++ })
+  const recorder = new EventRecorder({ db })
   const event = eventIn(world, 0, 'emailOpen')
   expect(await Promise.all([recorder.record(event), recorder.record(event)])).toEqual([true, false])
   expect(hinted).toBe(0)
@@ -210,7 +210,7 @@ test('an event that the database rejects fails alone', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  const recorder = new EventRecorder({ db, hints: new Hints(db) })
+  const recorder = new EventRecorder({ db })
   // A flow without a message cannot be counted.
   const bad = { ...eventIn(world, 0, 'emailOpen'), messageId: null }
   const events = [eventIn(world, 0, 'emailOpen'), bad, eventIn(world, 0, 'emailOpen'), eventIn(world, 0, 'emailOpen')]
@@ -235,7 +235,7 @@ test('recorders in several processes neither lose nor double counts, nor deadloc
   const { db } = testDb
   const world = await createWorld(db, { messages: 20, flows: 3 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
+  const recorders = others.map((each) => new EventRecorder({ db: each }))
   const events = Array.from({ length: 600 }, (_, index) => {
     const at = new Date(Date.UTC(2026, 2, 1) + ((index * 7919) % 600) * 60_000)
     const message = (index * 31) % world.messages.length

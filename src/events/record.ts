@@ -2,7 +2,6 @@ import { Counter, type Registry } from 'prom-client'
 import { createNodeBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import { eventNames } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
@@ -38,8 +37,6 @@ export type Recorded = {
   fresh: NewEvent[]
   /** New human clicks, except the first one on a message if it is among these events. */
   laterClickIds: ReadonlySet<EventId>
-  /** Whether there are deliveries to attempt: call `hints.notify('webhook.deliver')` after the commit. */
-  fannedOut: boolean
 }
 
 type RecordOptions = {
@@ -72,7 +69,7 @@ async function writeEvents(
   events: readonly NewEvent[],
   { messagesAreUpdated = false, knownMessages = [] }: RecordOptions = {},
 ): Promise<Recorded> {
-  if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
+  if (events.length === 0) return { fresh: [], laterClickIds: new Set() }
   const [subscriptions, contacts, messages] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
     contactsOf(tx, events, knownMessages),
@@ -84,9 +81,9 @@ async function writeEvents(
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
   const flows = await countByFlow(tx, fresh, firsts, messages)
-  const fannedOut = fanOut(tx, fresh, subscriptions)
+  fanOut(tx, fresh, subscriptions)
   writeCounters(tx, { flows, organizations: counterChanges(fresh, firsts), bounced })
-  return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
+  return { fresh, laterClickIds: laterClicks(fresh, firsts) }
 }
 
 /** In the order of their keys, so that two transactions that record the same events cannot deadlock. */
@@ -162,13 +159,11 @@ export function createEventCounter(registry: Registry): Counter<'event'> {
 /** Records single events in batches. When `record` resolves, the event is committed. */
 export class EventRecorder {
   readonly #db: Db
-  readonly #hints: Hints
   readonly #counter: Counter<'event'> | undefined
   readonly #batcher: ItemBatcher<NewEvent, boolean>
 
-  constructor({ db, hints, counter }: { db: Db; hints: Hints; counter?: Counter<'event'> }) {
+  constructor({ db, counter }: { db: Db; counter?: Counter<'event'> }) {
     this.#db = db
-    this.#hints = hints
     this.#counter = counter
     const options: BatcherOptions<NewEvent, boolean> = {
       name: 'record events',
@@ -194,8 +189,7 @@ export class EventRecorder {
   }
 
   async #run(events: NewEvent[]) {
-    const { fresh, fannedOut } = await retrying(triesMax, () => this.#write(events), mayRecordAgain)
-    if (fannedOut) this.#hints.notify('webhook.deliver')
+    const { fresh } = await retrying(triesMax, () => this.#write(events), mayRecordAgain)
     for (const [event, { length }] of groupBy(fresh, ({ eventName }) => eventName))
       this.#counter?.inc({ event }, length)
     const unreported = new Set(fresh)

@@ -35,8 +35,6 @@ const turnMs = 3_000
 /** Imports in progress at the same time in one process, overall and of one organization. Each uses a connection and much of a core. */
 const inFlightMax = 3
 const perOrganizationMax = 1
-/** Rare, because every new job is announced by a hint. */
-const claimEveryMs = 1_000
 /** An import that was started this often without progress has crashed the process each time, so it fails. */
 export const startsMax = 3
 
@@ -62,7 +60,6 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
     inFlightMax,
     perOrganizationMax,
     laneWidthMax: 1,
-    claimEveryMs,
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
       const outcome = await importSlice(parts, record, Date.now() + turnMs)

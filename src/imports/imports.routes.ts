@@ -7,12 +7,10 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, Named, ok } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { sliceBytes } from './csv.ts'
-import { importKind } from './import.job.ts'
 import {
   ColumnsOut,
   ErrorsOut,
@@ -25,16 +23,16 @@ import {
 import { selectImports } from './imports.sql.ts'
 import { acceptImport, cancelImport, getImport, readMapping, type UploadCounts } from './imports.ts'
 import { inspectImportTask } from './inspect.task.ts'
-import { undoDaysMax, undoImport, undoKind } from './undo.ts'
+import { undoDaysMax, undoImport } from './undo.ts'
 
 const listed = 20
 const fileNameMax = 255
 
 const tags = ['Contacts']
 
-type Parts = { db: Db; read: BoundedRead; hints: Hints; tasks: TaskPool }
+type Parts = { db: Db; read: BoundedRead; tasks: TaskPool }
 
-export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAsyncTypebox {
+export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/imports',
@@ -111,13 +109,12 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       async (request, reply) => {
         const id = parseIdParam('imp', request.params.id)
         const record = await undoImport(db, organizationIdOf(request), id, actorOf(request))
-        hints.notify(undoKind)
         return reply.status(202).send(accepted(importOut(record), 'Undo queued'))
       },
     )
 
     await api.register(inspectRoute({ tasks }))
-    await api.register(uploadRoute({ db, hints }))
+    await api.register(uploadRoute(db))
   }
 }
 
@@ -158,7 +155,7 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
 }
 
 /** In its own plugin because its body is a stream: the file is stored as it is received and never kept in memory. */
-function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginAsyncTypebox {
+function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
   const uploading: UploadCounts = new Map()
   return async (api) => {
     api.removeAllContentTypeParsers()
@@ -217,7 +214,6 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
           declaredBytes: Number(request.headers['content-length']) || undefined,
           content: request.body,
         })
-        hints.notify(importKind)
         return reply.status(202).send(accepted(importOut(record), 'Import queued'))
       },
     )

@@ -33,8 +33,6 @@ const turnMs = 3_000
 /** Undos in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
 const inFlightMax = 16
 const perOrganizationMax = 1
-/** Rare, because every new job is announced by a hint. */
-const claimEveryMs = 1_000
 
 export type UndoParts = {
   db: Db
@@ -51,7 +49,6 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
     inFlightMax,
     perOrganizationMax,
     laneWidthMax: 1,
-    claimEveryMs,
     load: (claims: Claim[]) => findUndoing<Import>(db, claims),
     handle: async (claim, record) => {
       const until = Date.now() + turnMs

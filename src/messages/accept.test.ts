@@ -8,7 +8,6 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
-import { Hints } from '../queue/hints.ts'
 import { UrgentWork } from '../runtime/urgent-work.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { parseId } from '../values/ids.ts'
@@ -184,7 +183,7 @@ const runner = new TemplateRunner({ tasks, cpuMs: 20 })
 afterAll(() => tasks.stop())
 
 const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ db: app.db, templates, runner, hints: new Hints(app.db), senders: anySender, urgentWork })
+  new Acceptor({ db: app.db, templates, runner, senders: anySender, urgentWork })
 
 function requestOf(app: TestApp, flowId: string, context: object) {
   const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
@@ -261,7 +260,6 @@ test('an error unrelated to the data fails the batch without retrying each reque
     db: app.db,
     templates: new TemplateCache(app.db),
     runner,
-    hints: new Hints(app.db),
     senders: anySender,
     urgentWork,
   })

@@ -9,7 +9,6 @@ import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import type { Hints } from '../queue/hints.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
@@ -72,7 +71,6 @@ export type AcceptorParts = {
   db: Db
   templates: TemplateCache
   runner: TemplateRunner
-  hints: Hints
   senders: SenderPolicy
   urgentWork: UrgentWork
   /** Undefined if new organizations have no daily limit. */
@@ -87,17 +85,15 @@ export class Acceptor {
   readonly #db: Db
   readonly #templates: TemplateCache
   readonly #runner: TemplateRunner
-  readonly #hints: Hints
   readonly #senders: SenderPolicy
   readonly #urgentWork: UrgentWork
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: ItemBatcher<SendRequest, Accepted>
 
-  constructor({ db, templates, runner, hints, senders, urgentWork, quota }: AcceptorParts) {
+  constructor({ db, templates, runner, senders, urgentWork, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
     this.#runner = runner
-    this.#hints = hints
     this.#senders = senders
     this.#urgentWork = urgentWork
     this.#quota = quota
@@ -143,7 +139,6 @@ export class Acceptor {
       pending = left
     }
     for (const { index } of pending) results[index] = refused(tooBusy())
-    this.#hints.notify('message.send')
     return results
   }
 

@@ -4,7 +4,6 @@ import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain, type Recorded, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
-import type { Hints } from '../queue/hints.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
@@ -18,7 +17,6 @@ export type { MessageChange } from './send.sql.ts'
 
 export type SendParts = AttemptParts & {
   db: Db
-  hints: Hints
   templates: TemplateCache
   inFlightMax: number
   urgentWork: UrgentWork
@@ -70,7 +68,10 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
         if (!isOurs) return { peer: 'responsive', recorded: endJobs(parts.db, [{ claim, retryInMs: null }]) }
       }
       const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
-      if (outcome) return { peer: 'responsive', recorded: results.add({ claim, row, outcome }) }
+      if (outcome) {
+        const { retryInMs } = outcome
+        return { peer: 'responsive', recorded: results.add({ claim, row, outcome }), retryInMs }
+      }
       // Unmarked before the lane can be released, so that no other worker has marked it.
       if (isMarked) await marks.unmark(claim)
       return { peer: 'untried' }
@@ -118,10 +119,9 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
 /** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
 export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
 
-async function settle({ db, hints, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
+async function settle({ db, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
   const write = () => db.begin((tx) => settleMessages(tx, changes, broadcasts?.settle), { rows: changes.length })
-  const { fannedOut } = await persisting(() => retrying(settleTries, write, mayRecordAgain))
-  if (fannedOut) hints.notify('webhook.deliver')
+  await persisting(() => retrying(settleTries, write, mayRecordAgain))
 }
 
 /**

@@ -55,7 +55,7 @@ export async function sendTestEmails(
   parts: TestEmailParts,
   request: TestRequest,
 ): Promise<{ queuedAt: Date; emails: TestEmail[] }> {
-  const { db, templates, senders, quota, hints } = parts
+  const { db, templates, senders, quota } = parts
   const { organizationId, flowId, recipients } = request
   const [flow] = await findFlowStates(db, [{ organizationId, flowId }])
   if (!flow) throw notFound('flow')
@@ -95,7 +95,6 @@ export async function sendTestEmails(
   } finally {
     allowance?.release()
   }
-  hints.notify('message.send')
   return { queuedAt: flow.now, emails }
 }
 

@@ -27,7 +27,7 @@ test('counts due and postponed jobs of all organizations up to a limit, without 
   )
   await db.begin(async (tx) => void (await tx`update jobs set attempt = 1 where due_at > now() + interval '30 s'`))
   await db.begin(async (tx) => enqueue(tx, [{ ...job(first, 'a'), dueAt: new Date(Date.now() + 90_000) }]))
-  await setLanePaused(db.statement, second, kind, 'paused', true)
+  await db.begin((tx) => setLanePaused(tx, second, kind, 'paused', true))
 
   const backlog = await findBacklog(db, kind, limits)
   expect(backlog).toMatchObject({ queued: 3, postponed: 1 })

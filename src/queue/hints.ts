@@ -1,35 +1,58 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/db.ts'
+import { Enqueued, type EnqueuedJob, LanesChanged } from './announcements.ts'
+import { DueLanes } from './due-lanes.ts'
 import type { JobKind } from './queue.ts'
 
-/** With a lane: the settings of that lane changed. Without: there are new jobs of this kind. */
-type Listener = (lane: string | undefined) => void
+/** Wakes a worker. */
+export type Listener = {
+  /** The process has just committed these jobs. Returns those whose lanes this worker does not hold. */
+  offered?(jobs: readonly EnqueuedJob[]): readonly EnqueuedJob[]
+  /** Another process has enqueued jobs. */
+  enqueued?(): void
+  /** Lanes that no worker holds are due. */
+  due?(): void
+  /** The settings of a lane changed, or jobs in it became due. */
+  changed?(lane: string): void
+}
+
+type Notification = { from: string; kind: JobKind; lane?: string }
 
 const channel = 'waxwing_jobs'
 /** NOTIFY takes a lock shared by all commits, so a busy process sends at most one per interval. */
 const notifyEveryMs = 10
 
 /**
- * Wakes workers when jobs are enqueued: those in this process immediately, those in other processes through NOTIFY. Hints may be
- * lost. Workers also poll, so a hint only reduces latency.
+ * Wakes workers when there are jobs for them: those of this process when the jobs are committed, those of other processes
+ * through NOTIFY. Notifications may be lost: due lanes are also polled (`DueLanes`), so a notification only reduces latency.
  */
 export class Hints {
   readonly #db: Db
   readonly #self = randomUUID()
   readonly #listeners = new Map<JobKind, Set<Listener>>()
   readonly #pending = new Set<string>()
+  readonly #due: DueLanes
   #timer: NodeJS.Timeout | undefined
   #stopListening: () => Promise<void> = async () => {}
 
   constructor(db: Db) {
     this.#db = db
+    this.#due = new DueLanes(db, (kind) => this.#call(kind, (listener) => listener.due?.()))
+    db.onAnnouncement((announced) => {
+      if (announced instanceof Enqueued) for (const [kind, jobs] of announced.byKind) this.#offer(kind, jobs)
+      if (announced instanceof LanesChanged) for (const lane of announced.lanes) this.#changed(announced.kind, lane)
+    })
   }
 
   async start(): Promise<void> {
-    this.#stopListening = await this.#db.listen(channel, (payload) => {
-      const { from, kind, lane } = JSON.parse(payload) as { from: string; kind: JobKind; lane?: string }
-      if (from !== this.#self) this.#call(kind, lane)
+    const listening = await this.#db.listen(channel, (payload) => {
+      const { from, kind, lane } = JSON.parse(payload) as Notification
+      if (from === this.#self) return
+      if (lane === undefined) this.#call(kind, (listener) => listener.enqueued?.())
+      else this.#wakeAfterChange(kind, lane)
     })
+    this.#stopListening = listening.stop
+    this.#due.isNotified = listening.isActive
   }
 
   async stop(): Promise<void> {
@@ -37,22 +60,48 @@ export class Hints {
     await this.#stopListening()
   }
 
+  /** Returns a function that removes the listener. */
   on(kind: JobKind, listener: Listener): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set()
     listeners.add(listener)
     this.#listeners.set(kind, listeners)
-    return () => listeners.delete(listener)
+    if (listener.due) this.#due.add(kind)
+    return () => {
+      listeners.delete(listener)
+      if (listener.due) this.#due.delete(kind)
+    }
   }
 
-  /** Must be called after the commit, otherwise workers may not see the jobs yet. */
-  notify(kind: JobKind, lane?: string): void {
-    this.#call(kind, lane)
-    this.#pending.add(JSON.stringify({ from: this.#self, kind, lane }))
+  #changed(kind: JobKind, lane: string): void {
+    this.#wakeAfterChange(kind, lane)
+    this.#notify({ from: this.#self, kind, lane })
+  }
+
+  #wakeAfterChange(kind: JobKind, lane: string): void {
+    this.#call(kind, (listener) => {
+      listener.changed?.(lane)
+      listener.due?.()
+    })
+  }
+
+  /** Other processes can help only with lanes that no worker of this process holds. */
+  #offer(kind: JobKind, jobs: readonly EnqueuedJob[]): void {
+    let rest = jobs
+    this.#call(kind, (listener) => {
+      if (rest.length > 0 && listener.offered) rest = listener.offered(rest)
+    })
+    if (rest.length === 0) return
+    this.#call(kind, (listener) => listener.due?.())
+    this.#notify({ from: this.#self, kind })
+  }
+
+  #call(kind: JobKind, wake: (listener: Listener) => void): void {
+    for (const listener of this.#listeners.get(kind) ?? []) wake(listener)
+  }
+
+  #notify(notification: Notification): void {
+    this.#pending.add(JSON.stringify(notification))
     this.#timer ??= setTimeout(() => this.#flush(), notifyEveryMs)
-  }
-
-  #call(kind: JobKind, lane: string | undefined): void {
-    for (const listener of this.#listeners.get(kind) ?? []) listener(lane)
   }
 
   #flush(): void {

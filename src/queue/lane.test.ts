@@ -54,11 +54,16 @@ test('narrows to single probes after a failure, and pauses between them after ma
   expect(lane.peerFailed()).toBe(0)
 })
 
-test('polls while idle, and is unused when no job came for a while', () => {
+test('is read again when a postponed job is due, at least every second, and is unused after a while', () => {
   const lane = laneOf(4, 16)
   const now = performance.now()
   lane.nextRead(now, share)
-  expect([lane.shouldRead(now, share), lane.shouldRead(now + 251, share)]).toEqual([false, true])
+  const readsAfter = (...waitsMs: number[]) => waitsMs.map((ms) => lane.shouldRead(now + ms, share))
+  expect(readsAfter(0, 500, 1_001)).toEqual([false, false, true])
+  lane.dueIn(200)
+  expect(readsAfter(0, 500)).toEqual([false, true])
+  lane.nextRead(now + 500, share)
+  expect(readsAfter(500)).toEqual([false])
   expect([lane.isUnused(now - 1_000), lane.isUnused(now + 1_000)]).toEqual([false, true])
   lane.hasMore = true
   expect([lane.shouldRead(now, share), lane.isUnused(now + 1_000)]).toEqual([true, false])

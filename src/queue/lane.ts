@@ -2,7 +2,6 @@ import { leastUuid } from '../values/ids.ts'
 import type { LaneKey } from './lanes.sql.ts'
 import type { Claim } from './queue.ts'
 
-export const pollEveryMs = 250
 /** A job whose transaction commits late is due before the last row read. Reading this far back finds it. */
 const lookBackMs = 5_000
 const lookBackEveryMs = 1_000
@@ -40,10 +39,11 @@ export class Lane<Work> {
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
   #afterId = leastUuid
-  #readAt: number
   #lookedBackAt: number
   #scannedAt: number
   #usedAt: number
+  /** When the first postponed job is due, as far as known. */
+  #dueAt = Number.POSITIVE_INFINITY
 
   constructor(key: LaneKey, token: string, widths: Widths) {
     const now = performance.now()
@@ -52,22 +52,32 @@ export class Lane<Work> {
     this.token = token
     this.#widthMax = widths.max
     this.#width = Math.min(widths.first, widths.max)
-    this.#readAt = now
     this.#lookedBackAt = now
     this.#scannedAt = now
     this.#usedAt = now
   }
 
-  /**
-   * An idle lane is polled as well, because postponed jobs become due without a hint. `share` is explained at
-   * `nextRead`.
-   */
+  /** `share` is explained at `nextRead`. */
   shouldRead(now: number, share: number): boolean {
     if (this.ready.length >= this.#aheadOf(share)) return false
-    const isAtRest = this.running === 0 && this.ready.length === 0
-    return (
-      this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || (isAtRest && now - this.#readAt >= pollEveryMs)
-    )
+    return this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt
+  }
+
+  /** A job of this lane becomes due after this time. */
+  dueIn(ms: number): void {
+    this.#dueAt = Math.min(this.#dueAt, performance.now() + ms)
+  }
+
+  /** Whether a job that was just enqueued can be started before any other. */
+  canStartNew(now: number): boolean {
+    return !this.hasMore && this.#known.size + 1 <= this.#width && this.#probeAt <= now
+  }
+
+  /** Adds a job that was not read. Returns false if it is already known. */
+  add(id: string): boolean {
+    if (this.#known.has(id)) return false
+    this.#known.add(id)
+    return true
   }
 
   /**
@@ -78,7 +88,7 @@ export class Lane<Work> {
   nextRead(now: number, share: number): { afterDue: Date; afterId: string; limit: number } {
     this.hasMore = false
     this.#removedDuringRead = new Set()
-    this.#readAt = now
+    if (now >= this.#dueAt) this.#dueAt = Number.POSITIVE_INFINITY
     const wanted = 2 * this.#aheadOf(share) - this.ready.length
     // Reading back returns the jobs we already have, too.
     const limit = wanted + this.#known.size

@@ -41,6 +41,18 @@ export async function claimLanes(
     returning lanes.organization_id, lanes.lane`
 }
 
+export type DueKind = { kind: JobKind; inMs: number }
+
+/** Returns the kinds with lanes that no worker holds and that are due within this time, and when the first of them is due. */
+export async function findDueKinds(db: Reader, kinds: readonly JobKind[], withinMs: number): Promise<DueKind[]> {
+  return db<DueKind>`
+    select kind, ceil(extract(epoch from min(next_due_at) - now()) * 1000)::float8 as in_ms
+    from lanes
+    where kind = any (${kinds}::text[]) and next_due_at <= now() + ${withinMs} * interval '1 ms' and not held
+      and leased_until < now()
+    group by kind`
+}
+
 /** Returns the organizations that have due lanes which no worker holds, those that have waited longest first. */
 export async function findDueOrganizations(
   db: Reader,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -6,13 +7,23 @@ import { failureLog } from '../../test/support/failure-log.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
+import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { type StartedStatement, statementChannelName } from '../db/statement-channel.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
-import { type Claim, dropLane, endJobs, enqueue, type NewJob, setLanePaused, settleJobs } from './queue.ts'
+import {
+  announceChange,
+  type Claim,
+  dropLane,
+  endJobs,
+  enqueue,
+  type NewJob,
+  setLanePaused,
+  settleJobs,
+} from './queue.ts'
 import { type PeerState, Worker, type WorkerSpec } from './worker.ts'
 
 const organizationId = newId('org')
@@ -145,7 +156,7 @@ test('reads a lane from its first job again if the lane changes during a read', 
   const changeBehindFourth = async (claims: Claim[]) => {
     if (!waiting || !claims.some(({ id }) => id === jobs[4]!.id)) return
     waiting = false
-    worker.hints.notify(kind, 'lane')
+    await test.db.begin(async (tx) => announceChange(tx, kind, ['lane']))
     letGo()
   }
   await using worker = startWorker(test.db, handle, 2, { beforeLoad: changeBehindFourth })
@@ -232,12 +243,12 @@ test('narrows an unresponsive lane to one probe without delaying other lanes', a
 
 test('does not run the jobs of a paused lane until it is resumed', async () => {
   await using test = await createTestDb()
-  await setLanePaused(test.db.statement, organizationId, kind, 'lane', true)
+  await test.db.begin((tx) => setLanePaused(tx, organizationId, kind, 'lane', true))
   await add(test.db, [job('lane'), job('other')])
   await using worker = startWorker(test.db)
   await until('the other lane', () => worker.seen.length === 1)
   expect(worker.seen[0]!.lane).toBe('other')
-  await setLanePaused(test.db.statement, organizationId, kind, 'lane', false)
+  await test.db.begin((tx) => setLanePaused(tx, organizationId, kind, 'lane', false))
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
 })
 
@@ -355,20 +366,68 @@ test('postpones a job whose handler throws', async () => {
   expect(left.attempt).toBe(1)
 })
 
-test('delivers hints to other processes', async () => {
+test('wakes workers of other processes after the commit', async () => {
   await using test = await createTestDb()
-  const [here, there] = [new Hints(test.db), new Hints(test.db)]
+  const [other] = openAgain(test, 1)
+  const [here, there] = [new Hints(test.db), new Hints(other!)]
   await Promise.all([here.start(), there.start()])
   try {
-    const heard: (string | undefined)[] = []
-    there.on(kind, (lane) => heard.push(lane))
-    here.notify(kind)
-    here.notify(kind, 'lane')
-    await until('both hints', () => heard.length === 2)
-    expect(heard).toEqual([undefined, 'lane'])
+    const heard: string[] = []
+    there.on(kind, { enqueued: () => heard.push('enqueued'), changed: (lane) => heard.push(lane) })
+    await test.db
+      .begin(async (tx) => {
+        enqueue(tx, [job('rolled back')])
+        throw new Error('undo')
+      })
+      .catch(() => {})
+    await test.db.begin(async (tx) => {
+      enqueue(tx, [job('new')])
+      announceChange(tx, kind, ['changed'])
+    })
+    await until('both notifications', () => heard.length === 2)
+    expect(heard).toEqual(['enqueued', 'changed'])
   } finally {
     await Promise.all([here.stop(), there.stop()])
+    await other!.close()
   }
+})
+
+/** Collects the statements of this process until it is disposed. */
+function collectStatements(): Disposable & { texts: string[] } {
+  const texts: string[] = []
+  const collect = (started: unknown) => void texts.push((started as StartedStatement).text)
+  subscribe(statementChannelName, collect)
+  return { texts, [Symbol.dispose]: () => void unsubscribe(statementChannelName, collect) }
+}
+
+oneServerTest('a job enqueued by the process that holds its lane is started without claiming or reading', async () => {
+  await using test = await createTestDb()
+  await using worker = startWorker(test.db)
+  await add(test.db, [job('lane')])
+  await until('the first job', async () => worker.seen.length === 1 && (await jobsLeft(test.db)) === 0)
+  using statements = collectStatements()
+  await add(test.db, [job('lane')])
+  await until('the second job', () => worker.seen.length === 2)
+  expect(statements.texts.filter((text) => /update lanes|select job\.\*/.test(text))).toEqual([])
+  await until('its end', async () => (await jobsLeft(test.db)) === 0)
+})
+
+oneServerTest('without work, one query for all kinds of jobs looks for due lanes', async () => {
+  await using test = await createTestDb()
+  const hints = new Hints(test.db)
+  const due: string[] = []
+  const stopListening = (['webhook.deliver', 'message.send', 'contacts.import'] as const).map((each) =>
+    hints.on(each, { due: () => due.push(each) }),
+  )
+  using statements = collectStatements()
+  await until('several polls', () => statements.texts.length >= 4)
+  expect(new Set(statements.texts).size).toBe(1)
+  expect(due).toEqual([])
+  await test.db.statement`
+    insert into lanes (organization_id, kind, lane, next_due_at) values (${organizationId}, 'contacts.import', 'a', now())`
+  await until('the lane to be found', () => due.length > 0)
+  expect(new Set(due)).toEqual(new Set(['contacts.import']))
+  for (const stop of stopListening) stop()
 })
 
 oneServerTest('settling does not scan a queue that was empty when its connection was opened', async () => {
@@ -413,7 +472,6 @@ test('an organization with many long jobs leaves places to others', async () => 
   await using started = startWorker(db, handle, 1, { inFlightMax: 4, perOrganizationMax: 2 })
   await until('its share to be in use', () => started.worker.running === 2)
   await db.begin(async (tx) => enqueue(tx, [job('other', { organizationId: other })]))
-  started.hints.notify(kind)
   await until('the job of the other organization', () => started.seen.some((claim) => claim.organizationId === other))
   expect(started.seen.filter((claim) => claim.organizationId === organizationId)).toHaveLength(2)
   end()
@@ -434,11 +492,13 @@ test('a job that fails again and again is given up; an outage of the database do
     givenUp.push((error as Error).message)
     await endJobs(db, [{ claim, retryInMs: null }])
   }
-  await using started = startWorker(db, handle, 1, { giveUp })
+  await using _worker = startWorker(db, handle, 1, { giveUp })
   await until('the job to be given up', async () => {
     // Instead of waiting for the retry.
-    await db.statement`update jobs set due_at = now() where due_at > now()`
-    started.hints.notify(kind)
+    await db.begin(async (tx) => {
+      await tx`update jobs set due_at = now() where due_at > now()`
+      announceChange(tx, kind, ['broken'])
+    })
     return givenUp.length > 0
   })
   expect(givenUp).toEqual(['A bug'])

@@ -1,31 +1,13 @@
 import { perOrganization } from '../db/cluster/batches.ts'
 import { insertRows } from '../db/cluster/insert-rows.ts'
 import { onShardsOf } from '../db/cluster/shards.ts'
-import type { Db, Tx, Writer } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { Enqueued, type EnqueuedRow, LanesChanged } from './announcements.ts'
+import type { JobKind, NewJob } from './jobs.ts'
 
-/** All kinds of jobs. app.ts starts a worker for each. */
-export type JobKind =
-  | 'message.send'
-  | 'webhook.deliver'
-  | 'contacts.import'
-  | 'contacts.bulk'
-  | 'contacts.undo'
-  | 'broadcast.run'
-  | 'broadcast.step'
-
-export type NewJob = {
-  organizationId: OrganizationId
-  kind: JobKind
-  lane: string
-  id: string
-  /** Relative to the clock of the database. */
-  delayMs?: number
-  /** The job is due at this time, or at once if it has passed. Takes precedence over `delayMs`. */
-  dueAt?: Date | undefined
-  payload?: unknown
-}
+export type { JobKind, NewJob } from './jobs.ts'
 
 /** A job read by the worker that holds its lane. */
 export type Claim = {
@@ -44,12 +26,19 @@ export type Claim = {
   token: string
 }
 
-/** Inserts jobs and marks their lanes due. Lanes are written in key order, so that two transactions cannot deadlock. */
+/** Up to this number, the rows of new jobs are returned, so that a worker of this process need not read them. */
+const returnedMax = 20
+
+/**
+ * Inserts jobs and marks their lanes due. Lanes are written in key order, so that two transactions cannot deadlock. After
+ * the commit, workers are woken (`Hints`).
+ */
 export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
   if (jobs.length === 0) return
+  const isReturned = jobs.length <= returnedMax && !tx.isDistributed
   // The time of the statement, not of the transaction: jobs that become visible late could be skipped for a second.
   // Truncated to the milliseconds of the column: rounding up would make a job due after its lane.
-  tx.send`
+  const inserted = tx.send<EnqueuedRow>`
     insert into jobs (organization_id, kind, lane, due_at, id, payload)
     select organization_id, kind, lane,
       date_trunc('milliseconds', greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')), id, payload::jsonb
@@ -61,7 +50,12 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
       ${jobs.map((job) => job.dueAt)}::timestamptz[],
       ${jobs.map((job) => job.id)}::uuid[],
       ${jobs.map((job) => (job.payload === undefined ? null : JSON.stringify(job.payload)))}::text[]
-    ) as job (organization_id, kind, lane, delay_ms, due_at, id, payload)`
+    ) as job (organization_id, kind, lane, delay_ms, due_at, id, payload)
+    ${isReturned ? sql`returning id, ctid, due_at` : sql``}`
+  const enqueued = inserted.then((rows) => new Enqueued(jobs, rows))
+  // If the statement fails, so does the transaction.
+  enqueued.catch(() => {})
+  tx.announce(enqueued)
   const lanes = lanesOf(jobs)
   tx.send`
     insert into lanes (organization_id, kind, lane, next_due_at)
@@ -176,13 +170,14 @@ function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id:
  * it computes the actual due time.
  */
 export async function setLanePaused(
-  db: Writer,
+  tx: Tx,
   organizationId: OrganizationId,
   kind: JobKind,
   lane: string,
   paused: boolean,
 ) {
-  await db`
+  announceChange(tx, kind, [lane])
+  await tx`
     insert into lanes (organization_id, kind, lane, held, next_due_at)
     values (${organizationId}, ${kind}, ${lane}, ${paused}, now())
     on conflict (organization_id, kind, lane) do update set held = excluded.held, next_due_at = excluded.next_due_at`
@@ -195,6 +190,7 @@ export async function pauseLanes(
   kind: JobKind,
   lanes: readonly string[],
 ): Promise<void> {
+  announceChange(tx, kind, lanes)
   await tx`
     insert into lanes (organization_id, kind, lane, held, next_due_at)
     select ${organizationId}::uuid, ${kind}, lane, true, now()
@@ -214,6 +210,7 @@ export async function resumeLanes(
   lanes: readonly string[],
   { allDue = false } = {},
 ): Promise<void> {
+  announceChange(tx, kind, lanes)
   await tx`
     update lanes set held = false, next_due_at = now()
     where organization_id = ${organizationId} and kind = ${kind} and lane = any (${lanes}::text[])`
@@ -221,6 +218,11 @@ export async function resumeLanes(
     update jobs set due_at = date_trunc('milliseconds', now())
     where organization_id = ${organizationId} and kind = ${kind} and lane = any (${lanes}::text[])
       and (${allDue} or due_at < now())`
+}
+
+/** After the commit, workers that hold these lanes discard the jobs they have loaded and read them again. */
+export function announceChange(tx: Tx, kind: JobKind, lanes: readonly string[]): void {
+  tx.announce(new LanesChanged(kind, lanes))
 }
 
 /** Deletes a lane and all its jobs, for example of a deleted webhook. */

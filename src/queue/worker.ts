@@ -10,8 +10,9 @@ import type { Log } from '../runtime/log.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { within } from '../runtime/within.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import type { EnqueuedJob } from './announcements.ts'
 import type { Hints } from './hints.ts'
-import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
+import { type Job, Lane, laneName } from './lane.ts'
 import {
   claimLanes,
   findDueOrganizations,
@@ -36,7 +37,12 @@ export type PeerState = 'responsive' | 'unresponsive' | 'untried'
  * The lane starts its next job when this is returned. The job itself remains in flight until `recorded` resolves, so
  * that waiting for a commit does not occupy a connection to the peer.
  */
-export type Handled = { peer: PeerState; recorded?: Promise<unknown> }
+export type Handled = {
+  peer: PeerState
+  recorded?: Promise<unknown>
+  /** Set if the job was postponed: its lane is then read again at that time. */
+  retryInMs?: number | null
+}
 
 export type WorkerSpec<Work> = {
   kind: JobKind
@@ -60,11 +66,6 @@ export type WorkerSpec<Work> = {
   /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
   isSlow?: (work: Work) => boolean
   /**
-   * How often to look for lanes that no hint has announced: those of postponed jobs and of killed processes. Each look is
-   * a query, also while there is nothing to do.
-   */
-  claimEveryMs?: number
-  /**
    * For long jobs: at most as many lanes are claimed at once as jobs are running, with pauses in between, so that other
    * processes, which were notified later or have less to do, get their share.
    */
@@ -82,12 +83,17 @@ type ReadJob<Work> = { organizationId: OrganizationId; owner: Lane<Work>; genera
 const leaseMs = 10_000
 const renewEveryMs = 3_000
 const lanesMax = 2_000
+/** While lanes are held, or some could not be claimed, the worker looks this often whether there is something to do. */
+const lookEveryMs = 250
 /** With `sharesLanes`, the pause between claims. A notification of other processes takes a fraction of it. */
 const claimPauseMs = 100
+/** The clocks of the database and this process differ. A job that was due at once seems to be due this much later at most. */
+const soonMs = 100
 /**
- * An empty lane is released after this time. Until then, a new job needs no claim and no scan over dead index entries.
+ * An empty lane is released after this time. Until then, a new job needs no claim and no read, and no scan over dead index
+ * entries.
  */
-const lingerMs = 2_000
+const lingerMs = 5_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
 /** After this many failures in a row, a job is given up. */
@@ -117,7 +123,9 @@ export class Worker<Work> {
   #running = 0
   #inFlight = 0
   #stopping = false
-  #polledAt = Number.NEGATIVE_INFINITY
+  /** Whether there may be due lanes that no worker holds. */
+  #mayClaim = true
+  #claimedAt = Number.NEGATIVE_INFINITY
   #pausesClaims = false
   #renewedAt = performance.now()
   #faultLoggedAt = Number.NEGATIVE_INFINITY
@@ -143,7 +151,18 @@ export class Worker<Work> {
   }
 
   start(): void {
-    this.#unlisten = this.#hints.on(this.#spec.kind, (lane) => this.#hinted(lane))
+    this.#unlisten = this.#hints.on(this.#spec.kind, {
+      offered: (jobs) => this.#offered(jobs),
+      enqueued: () => {
+        for (const lane of this.#lanes.values()) lane.hasMore = true
+        this.#due()
+      },
+      due: () => this.#due(),
+      changed: (changed) => {
+        for (const lane of this.#lanes.values()) if (lane.lane === changed) lane.reset()
+        this.#wake()
+      },
+    })
     this.#firstRun = new Promise((resolve) => {
       this.#loop = this.#run(resolve)
     })
@@ -166,15 +185,58 @@ export class Worker<Work> {
     await this.#release([...this.#lanes.values()]).catch(() => {})
   }
 
-  /** Without a lane: new jobs were enqueued. With a lane: its settings changed, so its jobs are read again. */
-  #hinted(changedLane: string | undefined): void {
-    if (changedLane === undefined) {
-      this.#polledAt = Number.NEGATIVE_INFINITY
-      for (const lane of this.#lanes.values()) lane.hasMore = true
-    } else {
-      for (const lane of this.#lanes.values()) if (lane.lane === changedLane) lane.reset()
-    }
+  #due(): void {
+    this.#mayClaim = true
+    this.#claimedAt = Number.NEGATIVE_INFINITY
     this.#wake()
+  }
+
+  /**
+   * Starts jobs that this process has just committed without reading them, if nothing has to wait for them. The others are
+   * read. Returns those whose lanes this worker does not hold.
+   */
+  #offered(jobs: readonly EnqueuedJob[]): readonly EnqueuedJob[] {
+    const now = performance.now()
+    const isOpen = !this.#stopping && (this.#spec.isOpen?.() ?? true)
+    const taken: ReadJob<Work>[] = []
+    const others: EnqueuedJob[] = []
+    for (const job of jobs) {
+      const lane = this.#lanes.get(laneName(job))
+      if (!lane) {
+        others.push(job)
+        continue
+      }
+      const { organizationId, id, ctid, dueAt, payload = null } = job
+      const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
+      const hasPlace = this.#inFlight + taken.length < this.#spec.inFlightMax && this.#hasPlace(organizationId)
+      if (waitMs > soonMs) lane.dueIn(waitMs)
+      else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
+      else if (lane.add(id)) {
+        const claim = {
+          organizationId,
+          kind: this.#spec.kind,
+          lane: lane.lane,
+          id,
+          ctid,
+          attempt: 0,
+          payload,
+          token: lane.token,
+        }
+        taken.push({
+          organizationId,
+          owner: lane,
+          generation: lane.generation,
+          claim: dueAt ? { ...claim, dueAt } : claim,
+        })
+      }
+    }
+    if (taken.length > 0)
+      this.#prepare(taken).then(
+        () => this.#wake(),
+        (error) => this.#failures.failed(this.#section, error),
+      )
+    this.#wake()
+    return others
   }
 
   async #run(onLooked: () => void): Promise<void> {
@@ -192,20 +254,24 @@ export class Worker<Work> {
       } catch (error) {
         this.#failures.failed(this.#section, error)
         for (const lane of this.#lanes.values()) lane.hasMore = true
-        await this.#sleep(pollEveryMs)
+        this.#mayClaim = true
+        await this.#sleep(lookEveryMs)
       }
       onLooked()
-      await this.#sleep(pollEveryMs)
+      // Without lanes there is nothing to do until it is woken. Nothing wakes it when it may start jobs again.
+      const isWaiting = this.#lanes.size === 0 && !this.#mayClaim && (this.#spec.isOpen?.() ?? true)
+      await this.#sleep(isWaiting ? Number.POSITIVE_INFINITY : lookEveryMs)
     }
   }
 
   /** Returns how many lanes were claimed. */
   async #claim(): Promise<number> {
     const now = performance.now()
-    if (now - this.#polledAt < (this.#spec.claimEveryMs ?? pollEveryMs) || this.#lanes.size >= lanesMax) return 0
+    if (!this.#mayClaim || now - this.#claimedAt < lookEveryMs || this.#lanes.size >= lanesMax) return 0
     const { laneWidthMax: max, laneWidthFirst: first = max, sharesLanes } = this.#spec
     if (this.#pausesClaims && this.#running > 0) return 0
-    this.#polledAt = now
+    this.#claimedAt = now
+    this.#mayClaim = false
     const token = randomUUID()
     const free = lanesMax - this.#lanes.size
     const limit = sharesLanes ? Math.min(free, Math.max(1, this.#running)) : free
@@ -215,6 +281,7 @@ export class Worker<Work> {
       claim: (db, organizationId) => claimLanes(db, kind, { token, leaseMs, limit, except, organizationId }),
       findDue: (among) => findDueOrganizations(this.#db, kind, { limit, except, among }),
     })
+    if (claimed.length === limit || except.length > 0) this.#mayClaim = true
     if (sharesLanes && claimed.length === limit) this.#pauseClaims()
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
     return claimed.length
@@ -245,8 +312,7 @@ export class Worker<Work> {
     this.#pausesClaims = true
     setTimeout(() => {
       this.#pausesClaims = false
-      this.#polledAt = Number.NEGATIVE_INFINITY
-      this.#wake()
+      this.#due()
     }, claimPauseMs).unref()
   }
 
@@ -357,9 +423,10 @@ export class Worker<Work> {
     }
     try {
       enterSection(this.#section)
-      const { peer, recorded } = await this.#spec.handle(claim, work)
+      const { peer, recorded, retryInMs } = await this.#spec.handle(claim, work)
       free(peer)
       await recorded
+      if (retryInMs != null) lane.dueIn(retryInMs)
       this.#failedJobs.delete(claim.id)
     } catch (error) {
       await this.#failed(claim, work, error)
@@ -449,7 +516,7 @@ export class Worker<Work> {
   async #sleep(ms: number): Promise<void> {
     if (!this.#woken && ms > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
+        const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
         this.#endSleep = () => {
           clearTimeout(timer)
           resolve()

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Counter, Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { EventRecorder } from '../events/record.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Entry, Unsubscription } from './entries.ts'
 import { Hits } from './hits.ts'
@@ -12,7 +11,6 @@ import { recordUnsubscription } from './unsubscribe.ts'
 
 export type HitsSetup = {
   db: Db
-  hints: Hints
   events: EventRecorder
   counter: Counter<'event'>
   log: Log
@@ -21,16 +19,16 @@ export type HitsSetup = {
 }
 
 /** Connects the recording of hits to the database and the spool directory. */
-export function createHits({ db, hints, events, counter, log, metrics, dataDir }: HitsSetup): Hits {
+export function createHits({ db, events, counter, log, metrics, dataDir }: HitsSetup): Hits {
   const unsubscribe = async (unsubscription: Unsubscription) => {
-    if (await recordUnsubscription({ db, hints }, unsubscription)) counter.inc({ event: 'contactUnsubscribe' })
+    if (await recordUnsubscription(db, unsubscription)) counter.inc({ event: 'contactUnsubscribe' })
   }
   const writer = (recorder: EventRecorder) => (entry: Entry) =>
     'event' in entry ? recorder.record(entry.event) : unsubscribe(entry.unsubscription)
   const spool = new Spool(join(dataDir, 'spool'))
   return new Hits({
     write: writer(events),
-    rewrite: writer(new EventRecorder({ db, hints, counter })),
+    rewrite: writer(new EventRecorder({ db, counter })),
     probe: () => askDatabase(db),
     spool,
     log,

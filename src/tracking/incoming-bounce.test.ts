@@ -7,7 +7,6 @@ import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { until } from '../../test/support/until.ts'
 import { EventRecorder } from '../events/record.ts'
-import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { type MessageId, newId, toText } from '../values/ids.ts'
@@ -200,8 +199,7 @@ test.each([
   const tasks = new TaskPool({ processes: 1, file })
   const logged: unknown[] = []
   const log = { warn: (fields: unknown) => logged.push(fields) } as unknown as Log
-  const hints = new Hints(app.db)
-  const parts = { db: app.db, hints, tokens, events: new EventRecorder({ db: app.db, hints }), tasks, log }
+  const parts = { db: app.db, tokens, events: new EventRecorder({ db: app.db }), tasks, log }
 
   await processIncomingBounce(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
 

@@ -2,7 +2,6 @@ import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
 import type { Db } from '../db/db.ts'
 import type { EventRecorder } from '../events/record.ts'
 import type { ReceivedMail } from '../mail/bounce-listener.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
 import { TaskLimitExceeded, type TaskPool } from '../tasks/pool.ts'
@@ -16,7 +15,6 @@ import { isComplaint, recordVerdicts, type Verdict } from './verdicts.ts'
 
 export type IncomingBounceParts = {
   db: Db
-  hints: Hints
   tokens: Tokens
   events: EventRecorder
   tasks: TaskPool
@@ -73,7 +71,7 @@ async function unsubscribeByMail(parts: IncomingBounceParts, keys: Parameters<ty
   const messages = (await findMessages(parts.db, keys)).filter(({ isTest }) => !isTest)
   for (const { id: messageId, organizationId, flowId, contactId } of messages) {
     const about = { organizationId, messageId, flowId, contactId }
-    await recordUnsubscription(parts, { ...about, id: newId('evt'), method: 'one_click', occurredAt: new Date() })
+    await recordUnsubscription(parts.db, { ...about, id: newId('evt'), method: 'one_click', occurredAt: new Date() })
   }
 }
 

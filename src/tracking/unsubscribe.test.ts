@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
 import { type Answer, callUrl } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
-import { Hints } from '../queue/hints.ts'
 import { newId } from '../values/ids.ts'
 import { recordUnsubscription, undoUnsubscription } from './unsubscribe.ts'
 
@@ -92,7 +91,7 @@ test('an unsubscription can be undone and repeated', async () => {
 test('an unsubscription that was undone has no effect when it is replayed from the spool', async () => {
   const reader = await app.newReader()
   const unsubscription = { ...reader.ids, id: newId('evt'), method: 'page', occurredAt: new Date() } as const
-  const record = () => recordUnsubscription({ db: app.db, hints: new Hints(app.db) }, unsubscription)
+  const record = () => recordUnsubscription(app.db, unsubscription)
   expect(await record()).toBe(true)
   await undoUnsubscription(app.db, reader.ids, '192.0.2.1')
   expect(await record()).toBe(false)

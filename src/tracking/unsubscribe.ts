@@ -2,7 +2,6 @@ import { resubscribe, unsubscribeByRecipient } from '../contacts/subscriptions.t
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { recordEvents } from '../events/record.ts'
-import type { Hints } from '../queue/hints.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import type { Unsubscription } from './entries.ts'
 import { findRecipient } from './tracking.sql.ts'
@@ -15,11 +14,8 @@ class AlreadyRecorded extends Error {}
  * before, or if this unsubscription was recorded before and may have been undone since: one that took both ways, through
  * the database and the spool.
  */
-export async function recordUnsubscription(
-  { db, hints }: { db: Db; hints: Hints },
-  { method, ip, ...event }: Unsubscription,
-): Promise<boolean> {
-  const isNew = await inTransaction(db, async (tx) => {
+export async function recordUnsubscription(db: Db, { method, ip, ...event }: Unsubscription): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
     if (!(await unsubscribeByRecipient(tx, event, ip))) return false
     const noMachine = { machine: false, machineReason: null }
     const { fresh } = await recordEvents(tx, [
@@ -31,8 +27,6 @@ export async function recordUnsubscription(
     if (error instanceof AlreadyRecorded) return false
     throw error
   })
-  if (isNew) hints.notify('webhook.deliver')
-  return isNew
 }
 
 /** Reverts an unsubscription. Has no effect if the contact is not unsubscribed. */

@@ -96,7 +96,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
         rest(attempt.reason)
         return { peer: 'untried' }
       }
-      return { peer: peerStateOf(outcome), recorded: records.add(result) }
+      return { peer: peerStateOf(outcome), recorded: records.add(result), retryInMs: result.settlement.retryInMs }
     },
   }
 }

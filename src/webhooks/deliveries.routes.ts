@@ -5,7 +5,6 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import type { Hints } from '../queue/hints.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -23,7 +22,6 @@ import {
   selectDeliveries,
 } from './deliveries.sql.ts'
 import { deliveryStatuses } from './event-deliveries.ts'
-import { deliverKind } from './fan-out.ts'
 import { getWebhook } from './webhooks.ts'
 
 const DeliveryOut = Named('Delivery', {
@@ -59,15 +57,7 @@ const Params = Type.Object({ id: Type.String() })
 const tags = ['Deliveries']
 const replayBatchMax = 2_000
 
-export function deliveryRoutes({
-  db,
-  read,
-  hints,
-}: {
-  db: Db
-  read: BoundedRead
-  hints: Hints
-}): FastifyPluginAsyncTypebox {
+export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/webhooks/:id/deliveries',
@@ -154,7 +144,6 @@ export function deliveryRoutes({
         if (!delivery) throw notFound('delivery')
         const replayed = await db.begin((tx) => replayDelivery(tx, organizationId, delivery.id))
         if (!replayed) throw new Refusal('conflict', 'This delivery is already pending, or its webhook was deleted.')
-        hints.notify(deliverKind)
         return ok({ replayed: 1 })
       },
     )
@@ -185,7 +174,6 @@ export function deliveryRoutes({
         for (let after: DeliveryId | undefined; ; ) {
           const ids = await db.begin((tx) => replayFailed(tx, organizationId, webhook.id, { ...range, after }))
           if (ids.length === 0) break
-          hints.notify(deliverKind)
           replayed += ids.length
           after = ids.at(-1)
         }

@@ -36,11 +36,11 @@ type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: W
 
 /**
  * Creates one delivery and one job for each webhook subscribed to an event. Deliveries to a paused webhook are created
- * as failed, so that they can be replayed after it is resumed. Returns whether there are jobs.
+ * as failed, so that they can be replayed after it is resumed.
  */
-export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): boolean {
+export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): void {
   const deliveries = deliveriesOf(events, subscriptions)
-  if (deliveries.length === 0) return false
+  if (deliveries.length === 0) return
   tx.send`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, next_attempt_at, reason)
     select organization_id, id, webhook_id, event_id, event_name,
@@ -65,7 +65,6 @@ export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: 
       id,
     })),
   )
-  return due.length > 0
 }
 
 type NewDelivery = { id: DeliveryId; event: RecordedEvent; webhook: Subscription }

@@ -1,6 +1,5 @@
 import { organizationsToVisit } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { Hints } from '../queue/hints.ts'
 import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
 import { dayMs } from '../values/durations.ts'
@@ -25,7 +24,6 @@ const deleteBatchMax = 1_000
 
 export type HealthParts = {
   db: Db
-  hints: Hints
   log: Log
   logDays: number
   /** Notifies the organization, in the transaction that pauses the webhook. */
@@ -52,10 +50,9 @@ export async function reportFailingEndpoints({ db, log, onFailing }: Pick<Health
 /** Pauses endpoints that have failed for days. */
 export async function pauseDeadEndpoints({
   db,
-  hints,
   log,
   onPaused,
-}: Pick<HealthParts, 'db' | 'hints' | 'log' | 'onPaused'>): Promise<void> {
+}: Pick<HealthParts, 'db' | 'log' | 'onPaused'>): Promise<void> {
   const paused = await db.begin(async (tx) => {
     const webhooks = await pauseFailing(tx, pauseAfterDays, reason)
     for (const webhook of webhooks) {
@@ -64,10 +61,7 @@ export async function pauseDeadEndpoints({
     }
     return webhooks
   })
-  for (const { id } of paused) {
-    log.warn({ webhook: id }, 'A webhook was paused after days of failures')
-    hints.notify(deliverKind, id)
-  }
+  for (const { id } of paused) log.warn({ webhook: id }, 'A webhook was paused after days of failures')
 }
 
 /** Deletes deliveries older than the retention period, in batches. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
-import type { Hints } from '../queue/hints.ts'
-import { dropLane, setLanePaused } from '../queue/queue.ts'
+import { announceChange, dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
@@ -50,7 +49,7 @@ export type WebhookChanges = Partial<WebhookInput> & {
   checkUnchanged?: CheckUnchanged<Webhook> | undefined
 }
 
-export type WebhookParts = { db: Db; hints: Hints; box: SecretBox; allowPrivate: boolean }
+export type WebhookParts = { db: Db; box: SecretBox; allowPrivate: boolean }
 
 /** Stripe's library uses the whole string as the key, Standard Webhooks the bytes after the prefix. */
 export const newWebhookSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
@@ -91,7 +90,7 @@ export async function createWebhook(
 }
 
 export async function changeWebhook(
-  { db, hints, allowPrivate }: WebhookParts,
+  { db, allowPrivate }: WebhookParts,
   organizationId: OrganizationId,
   id: WebhookId,
   changes: WebhookChanges,
@@ -108,6 +107,8 @@ export async function changeWebhook(
             changes.allEvents ?? (changes.eventTypes === undefined && current.allEvents),
           )
     const status = changes.status ?? current.status
+    // Workers may have loaded deliveries with the previous settings.
+    announceChange(tx, deliverKind, [id])
     if (changes.status !== undefined) await setLanePaused(tx, organizationId, deliverKind, id, status === 'paused')
     return updateWebhook(tx, {
       organizationId,
@@ -122,49 +123,40 @@ export async function changeWebhook(
     })
   })
   if (!changed) throw notFound('webhook')
-  // Workers may have loaded deliveries with the previous settings.
-  hints.notify(deliverKind, id)
-  hints.notify(deliverKind)
   return changed
 }
 
-/** Pauses the webhooks that a member created. The returned function notifies the workers; call it after the commit. */
-export async function pauseWebhooksOf(
-  { hints }: { hints: Hints },
-  tx: Tx,
-  organizationId: OrganizationId,
-  userId: UserId,
-): Promise<() => void> {
+/** Pauses the webhooks that a member created. */
+export async function pauseWebhooksOf(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<void> {
   const ids = await pauseActiveWebhooksOf(tx, organizationId, userId)
   for (const id of ids) await setLanePaused(tx, organizationId, deliverKind, id, true)
-  return () => {
-    for (const id of ids) hints.notify(deliverKind, id)
-  }
 }
 
 /** Deletes the webhook. Its delivery log is deleted later, since it may be long. */
 export async function deleteWebhook(
-  { db, hints }: WebhookParts,
+  { db }: WebhookParts,
   organizationId: OrganizationId,
   id: WebhookId,
 ): Promise<void> {
   await db.begin(async (tx) => {
     if (!(await deleteWebhookRow(tx, organizationId, id))) throw notFound('webhook')
     await dropLane(tx, organizationId, deliverKind, id)
+    announceChange(tx, deliverKind, [id])
   })
-  hints.notify(deliverKind, id)
 }
 
 export async function rotateWebhookSecret(
-  { db, hints, box }: WebhookParts,
+  { db, box }: WebhookParts,
   organizationId: OrganizationId,
   id: WebhookId,
   overlapHours = 24,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const secret = newWebhookSecret()
-  const webhook = await rotateSecret(db.statement, { organizationId, id }, box.seal(secret), overlapHours)
+  const webhook = await db.begin(async (tx) => {
+    announceChange(tx, deliverKind, [id])
+    return rotateSecret(tx, { organizationId, id }, box.seal(secret), overlapHours)
+  })
   if (!webhook) throw notFound('webhook')
-  hints.notify(deliverKind, id)
   return { webhook, secret }
 }
 

@@ -21,6 +21,8 @@ export const exceptions: Exception[] = [
     [
       ['queue/lanes.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
       ['queue/lanes.sql.ts', 'order by min(next_due_at)', ['no organization'], dueRows],
+      ['queue/lanes.sql.ts', 'group by kind', ['no organization'], dueRows],
+      ['queue/queue.ts', 'returning id, ctid, due_at', ['ctid'], hotPath],
       ['queue/lanes.sql.ts', 'set leased_until = now()', ['several organizations'], hotPath],
       ['queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
       ['queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],

@@ -1,0 +1,23 @@
+import type { OrganizationId } from '../values/ids.ts'
+
+/** All kinds of jobs. app.ts starts a worker for each. */
+export type JobKind =
+  | 'message.send'
+  | 'webhook.deliver'
+  | 'contacts.import'
+  | 'contacts.bulk'
+  | 'contacts.undo'
+  | 'broadcast.run'
+  | 'broadcast.step'
+
+export type NewJob = {
+  organizationId: OrganizationId
+  kind: JobKind
+  lane: string
+  id: string
+  /** Relative to the clock of the database. */
+  delayMs?: number
+  /** The job is due at this time, or at once if it has passed. Takes precedence over `delayMs`. */
+  dueAt?: Date | undefined
+  payload?: unknown
+}
