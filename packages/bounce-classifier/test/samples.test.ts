@@ -10,7 +10,7 @@ import {
   readLabelledMails,
   type Score,
   splitByFamily,
-} from '../src/evaluate.ts'
+} from '../eval/evaluate.ts'
 import type { RuleEntry } from '../src/rule-usage.ts'
 import { deliveryStatus, feedback, mail, notice, ourAddress } from './build-email.ts'
 

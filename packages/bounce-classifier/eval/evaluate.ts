@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { classifyBounce } from './classify-bounce.ts'
-import { phraseRules } from './phrases.ts'
-import { observeRules, type RuleEntry } from './rule-usage.ts'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { phraseRules } from '../src/phrases.ts'
+import { observeRules, type RuleEntry } from '../src/rule-usage.ts'
 
 /** A mail with the verdicts that it should get. An empty list means that the mail is not a bounce. */
 export type LabelledMail = { name: string; raw: Uint8Array | string; expected: ExpectedVerdict[] }

@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-import { classifyFiles } from './classify-files.ts'
+import type { RuleEntry } from '../src/rule-usage.ts'
 import {
   documentedEntries,
   entriesOnlyIn,
@@ -9,22 +8,8 @@ import {
   type Score,
   splitByFamily,
 } from './evaluate.ts'
-import type { RuleEntry } from './rule-usage.ts'
 
-const usage = `Usage: classify-bounce FILE…
-       classify-bounce --evaluate FOLDER
-
-Prints one line of JSON per file, or compares the verdicts with FOLDER/expected.json for the mails in FOLDER/emails.
-`
 const seeds = [1, 2, 3, 4, 5]
-
-async function printVerdicts(files: string[]): Promise<void> {
-  const warn = (line: string) => {
-    process.exitCode = 1
-    process.stderr.write(`${line}\n`)
-  }
-  for await (const line of classifyFiles(files, warn)) process.stdout.write(`${line}\n`)
-}
 
 /**
  * Scores the whole folder and one half of five splits by sender software: with all rules, which is too optimistic; without the
@@ -102,10 +87,11 @@ function print(name: string, { verdicts, right, hard, missedHard, wronglyHard }:
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
-const [first, folder] = process.argv.slice(2)
-if (first === '--evaluate' && folder) await printEvaluation(folder)
-else if (first && !first.startsWith('--')) await printVerdicts(process.argv.slice(2))
+const folder = process.argv[2]
+if (folder) await printEvaluation(folder)
 else {
-  process.stderr.write(usage)
-  process.exitCode = first === '--help' ? 0 : 2
+  process.stderr.write(
+    'Usage: npm run evaluate -- FOLDER, with mails in FOLDER/emails and their verdicts in FOLDER/expected.json\n',
+  )
+  process.exitCode = 2
 }
