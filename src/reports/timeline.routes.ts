@@ -9,7 +9,8 @@ import { Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
-import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
+import type { TimelineEntry } from './timeline.sql.ts'
+import { listTimeline } from './timeline.ts'
 
 const TimelineOut = Named('TimelineEntry', {
   at: Timestamp,
@@ -74,7 +75,9 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
-        const rows = await read(organizationId, (tx) => selectTimeline(tx, organizationId, id, { limit, before }))
+        // One more than the limit, to know whether there are others.
+        const wanted = { organizationId, contactId: id, limit: limit + 1, before }
+        const rows = await read(organizationId, (tx) => listTimeline(tx, wanted))
         const { items, nextCursor } = toPage(rows, limit, (row) => [row.sortedAt.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
       },

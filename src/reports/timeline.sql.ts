@@ -1,6 +1,6 @@
 import type { Actor, Change } from '../contacts/history.ts'
 import type { Reader } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { contactChangeNames } from '../values/event-types.ts'
 import {
   type ContactId,
@@ -46,103 +46,109 @@ export type TimelineEntry = {
 /** A position in the timeline: newest first, by time and then by id. */
 export type Position = { at: Date; id: string }
 
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-const timeInId = sql`timestamptz 'epoch' + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::int8 * interval '1 ms'`
+/** The newest entries of a contact, of those before a position. */
+export type TimelinePage = {
+  organizationId: OrganizationId
+  contactId: ContactId
+  limit: number
+  before: Position | undefined
+}
 
-const noChange = sql`null::text as change, null::jsonb as details, null::uuid as group_id,
-          null::text as actor_type, null::uuid as actor_id, null::text as ip`
-const noMessage = sql`null::text as event_name, null::uuid as message_id, null::uuid as flow_id, null::text as status,
-          false as machine, null::text as detail, null::text as evidence`
+/** The columns that a kind of entry has. */
+type Row<Column extends keyof TimelineEntry> = Pick<TimelineEntry, 'id' | 'at' | Column>
+type ActorColumn = 'actorType' | 'actorId' | 'actorIp'
+
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+const isBefore = (before: Position | undefined, time: Sql, id: Sql): Sql =>
+  sql`(${time}, ${id}) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})`
+
+/** Sorted by the time in their ids, when they were accepted, and so read in the order of their index. */
+export const selectMessages = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
+  Row<'flowId' | 'flowName' | 'subject' | 'status' | 'detail'>
+>`
+  select id, queued_at as at, flow_id, subject, reason as detail,
+    case when status = 'queued' and send_at > now() then 'scheduled' else status end as status,
+    (select name from flows where flows.organization_id = ${organizationId} and flows.id = messages.flow_id) as flow_name
+  from messages
+  where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
+  order by id desc
+  limit ${limit}`
 
 /**
- * Messages, events and changes, newest first, one more than the limit. Events are sorted by when they occurred, since the
- * id of a bounce contains the time of its message. Messages are sorted by the time in their ids, when they were accepted,
- * and so are read in the order of their index. The creation of the contact and its present memberships are read from
- * their own rows, other changes from the history. An event takes its actor from the history entry with its id. Events
- * that only inform webhooks about changes are left out.
+ * Sorted by when they occurred, since the id of a bounce contains the time of its message. An event takes its actor from
+ * the history entry with its id. Events that only inform webhooks about changes are left out.
  */
-export async function selectTimeline(
+export const selectEvents = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
+  Row<'eventName' | 'messageId' | 'flowId' | 'flowName' | 'subject' | 'machine' | 'detail' | 'evidence' | ActorColumn>
+>`
+  select event.*, history.actor_type, history.actor_id, history.ip as actor_ip,
+    (select name from flows where flows.organization_id = ${organizationId} and flows.id = event.flow_id) as flow_name,
+    (select subject from messages where messages.organization_id = ${organizationId} and messages.id = event.message_id) as subject
+  from (
+    select id, occurred_at as at, event_name, message_id, flow_id, machine, data -> 'bounce' ->> 'evidence' as evidence,
+      coalesce(data ->> 'url', data -> 'bounce' ->> 'reason', data ->> 'method', data ->> 'feedback_type') as detail
+    from events
+    where organization_id = ${organizationId} and contact_id = ${contactId}
+      and event_name <> all (${[...contactChangeNames]}::text[]) and ${isBefore(before, sql`occurred_at`, sql`id`)}
+    order by occurred_at desc, id desc
+    limit ${limit}
+  ) as event
+  left join contact_history as history on history.organization_id = ${organizationId}
+    and history.contact_id = ${contactId} and history.id = event.id`
+
+/** Changes other than the creation of the contact and its present memberships, which have rows of their own. */
+export const selectHistory = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
+  Row<'change' | 'isSubscribed' | 'fields' | 'reasons' | 'groupId' | 'groupName' | ActorColumn>
+>`
+  select id, at, type as change, (details ->> 'subscribed')::bool as is_subscribed, details -> 'fields' as fields,
+    details -> 'reasons' as reasons, (details ->> 'group_id')::uuid as group_id, actor_type, actor_id, ip as actor_ip,
+    (select name from groups where groups.organization_id = ${organizationId}
+      and groups.id = (contact_history.details ->> 'group_id')::uuid) as group_name
+  from contact_history
+  where organization_id = ${organizationId} and contact_id = ${contactId} and ${isBefore(before, sql`at`, sql`id`)}
+    -- An entry outlives its event, which can be dropped by retention.
+    and not (details ? 'is_event' and exists (
+      select from events where events.organization_id = ${organizationId} and events.id = contact_history.id))
+  order by at desc, id desc
+  limit ${limit}`
+
+export const selectMemberships = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
+  Row<'sortedAt' | 'groupId' | 'groupName' | 'actorType' | 'actorId'>
+>`
+  select group_id as id, sorted_at, added_at as at, group_id, added_by_type as actor_type, added_by_id as actor_id,
+    (select name from groups where groups.organization_id = ${organizationId}
+      and groups.id = group_members.group_id) as group_name
+  from group_members, date_trunc('milliseconds', added_at) as sorted_at
+  where organization_id = ${organizationId} and contact_id = ${contactId}
+    and ${isBefore(before, sql`sorted_at`, sql`group_id`)}
+  order by sorted_at desc, group_id desc
+  limit ${limit}`
+
+/** The creation of the contact comes before everything else of the same millisecond. */
+export const selectCreation = (db: Reader, { organizationId, contactId, before }: TimelinePage) => db<
+  Row<'sortedAt' | 'isSubscribed' | 'actorType' | 'actorId'>
+>`
+  select first.id, sorted_at, created_at as at, created_subscribed as is_subscribed, created_by_type as actor_type,
+    created_by_id as actor_id
+  from contacts, date_trunc('milliseconds', created_at) as sorted_at,
+    (values (${leastUuid}::uuid)) as first (id)
+  where organization_id = ${organizationId} and contacts.id = ${contactId}
+    and ${isBefore(before, sql`sorted_at`, sql`first.id`)}`
+
+/** Returns the emails of users, the names of API keys and the files of imports, by id. */
+export async function findActorNames(
   db: Reader,
   organizationId: OrganizationId,
-  contactId: ContactId,
-  { limit, before }: { limit: number; before: Position | undefined },
-): Promise<TimelineEntry[]> {
-  return db<TimelineEntry>`
-    with entries as (
-      (
-        select 'message' as kind, id, ${timeInId} as sorted_at, queued_at as at, null as event_name, id as message_id, flow_id,
-          case when status = 'queued' and send_at > now() then 'scheduled' else status end as status, false as machine,
-          reason as detail, null::text as evidence, ${noChange}
-        from messages
-        where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
-        order by id desc
-        limit ${limit + 1}
-      )
-      union all
-      (
-        select 'event', id, occurred_at, occurred_at, event_name, message_id, flow_id, null, machine,
-          coalesce(data ->> 'url', data -> 'bounce' ->> 'reason', data ->> 'method', data ->> 'feedback_type'),
-          data -> 'bounce' ->> 'evidence', ${noChange}
-        from events
-        where organization_id = ${organizationId} and contact_id = ${contactId}
-          and event_name <> all (${[...contactChangeNames]}::text[]) and (occurred_at, id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
-        order by occurred_at desc, id desc
-        limit ${limit + 1}
-      )
-      union all
-      (
-        select 'change', id, at, at, ${noMessage}, type, details, (details ->> 'group_id')::uuid, actor_type, actor_id, ip
-        from contact_history
-        where organization_id = ${organizationId} and contact_id = ${contactId}
-          and (at, id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
-          -- An entry outlives its event, which can be dropped by retention.
-          and not (details ? 'is_event' and exists (
-            select from events where events.organization_id = ${organizationId} and events.id = contact_history.id))
-        order by at desc, id desc
-        limit ${limit + 1}
-      )
-      union all
-      (
-        select 'change', group_id, sorted_at, added_at, ${noMessage}, 'group_added', null, group_id, added_by_type, added_by_id, null
-        from group_members, date_trunc('milliseconds', added_at) as sorted_at
-        where organization_id = ${organizationId} and contact_id = ${contactId}
-          and (sorted_at, group_id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
-        order by sorted_at desc, group_id desc
-        limit ${limit + 1}
-      )
-      union all
-      (
-        select 'change', ${leastUuid}::uuid, sorted_at, created_at, ${noMessage}, 'created',
-          jsonb_build_object('subscribed', created_subscribed), null, created_by_type, created_by_id, null
-        from contacts, date_trunc('milliseconds', created_at) as sorted_at
-        where organization_id = ${organizationId} and id = ${contactId}
-          and (sorted_at, ${leastUuid}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
-      )
-      order by sorted_at desc, id desc
-      limit ${limit + 1}
-    )
-    select entries.kind, entries.id, entries.sorted_at, entries.at, entries.event_name, entries.message_id, entries.flow_id,
-      entries.status, entries.machine, entries.detail, entries.evidence, flows.name as flow_name, messages.subject, entries.change,
-      (entries.details ->> 'subscribed')::bool as is_subscribed, entries.details -> 'fields' as fields, entries.details -> 'reasons' as reasons, entries.group_id,
-      groups.name as group_name, coalesce(history.ip, entries.ip) as actor_ip, actor.type as actor_type, actor.id as actor_id,
-      case actor.type
-        when 'user' then (select email from users where organization_id = ${organizationId} and users.id = actor.id)
-        when 'api_key' then (select name from api_keys where organization_id = ${organizationId} and api_keys.id = actor.id)
-        when 'import' then
-          (select file_name from imports where organization_id = ${organizationId} and imports.id = actor.id)
-      end as actor_name
-    from entries
-    left join contact_history as history on history.organization_id = ${organizationId}
-      and history.contact_id = ${contactId} and history.id = entries.id and entries.kind = 'event'
-    left join groups on groups.organization_id = ${organizationId} and groups.id = entries.group_id
-    cross join lateral (
-      select coalesce(history.actor_type, entries.actor_type,
-          case when entries.event_name = 'contactUnsubscribe' and entries.detail in ('one_click', 'page') then 'recipient' end),
-        coalesce(history.actor_id, entries.actor_id)
-    ) as actor (type, id)
-    left join flows on flows.organization_id = ${organizationId} and flows.id = entries.flow_id
-    left join messages on messages.organization_id = ${organizationId} and messages.id = entries.message_id
-    order by entries.sorted_at desc, entries.id desc`
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db<{ id: string; name: string }>`
+    select id, email as name from users where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    union all
+    select id, name from api_keys where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    union all
+    select id, file_name from imports where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /**
