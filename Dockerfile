@@ -74,5 +74,5 @@ VOLUME /data
 EXPOSE 3000
 # The first start creates the database, which takes a few seconds.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "deploy/docker/healthcheck.mjs"]
-ENTRYPOINT ["node", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "dist/bin/cli.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "dist/bin/cli.js"]
 CMD ["start"]

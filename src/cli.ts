@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import './runtime/optimize-ticks.ts'
 import { parseArgs } from 'node:util'
 import { type Call, type Flags, textOf } from './commands/call.ts'
 import { version } from './config/package-root.ts'
