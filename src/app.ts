@@ -173,38 +173,50 @@ function noteWrites(server: Server, replica: Replica): void {
 
 /** All workers of the queue. */
 function createWorkers(parts: Parts) {
-  const { config, db, relay } = parts
-  const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ ...parts, spec })
-  const mailParts = {
-    ...parts,
+  const { config, db, log, failures, hints, relay, templates, urgentWork, work, pause } = parts
+  const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ db, log, failures, hints, spec })
+  const attempts = {
+    runner: parts.runner,
+    tokens: parts.tokens,
     settings: parts.mail,
+    relay,
+    dkim: parts.dkim,
+    senders: parts.senders,
     retryDelays: config.MAIL_RETRY_DELAYS,
-    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
   }
-  const sending = sendJob({ ...mailParts, broadcasts: broadcastsOfMessages(db) })
+  const inFlightMax = relay?.capacity() ?? inboxInFlightMax
+  const broadcasts = broadcastsOfMessages(db)
+  const sending = sendJob({ ...attempts, db, templates, urgentWork, inFlightMax, broadcasts })
   let isStopping = false
-  const broadcastParts = {
-    ...mailParts,
-    isOpen: () => !parts.pause.isPaused && relay?.state().kind !== 'down',
+  const steps = {
+    db,
+    log,
+    hints,
+    work,
+    isOpen: () => !pause.isPaused && relay?.state().kind !== 'down',
     isStopping: () => isStopping,
     onPaused: recordPausedBroadcast,
     onExpired: recordExpiredBroadcast,
   }
-  const broadcasting = broadcastJob(broadcastParts)
+  const broadcasting = broadcastJob({ ...attempts, ...steps, failures, templates, urgentWork, inFlightMax })
   const delivering = deliverJob({
-    ...parts,
+    db,
+    log,
+    box: parts.box,
+    safePost: parts.safePost,
     metrics: parts.deliveryMetrics,
+    retryDelays: parts.retryDelays,
     laneWidthMax: config.WEBHOOK_CONCURRENCY,
   })
   const sender = worker(unlessPaused(parts, sending))
   const deliverer = worker(unlessPaused(parts, delivering))
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
-  const importer = worker(importWorker({ ...parts, readSlice, onFinished: recordFinishedImport }))
-  const bulkActions = worker(bulkActionWorker({ ...parts, erase: eraseInTransaction }))
-  const undoer = worker(undoWorker({ ...parts, forgetContacts }))
+  const importer = worker(importWorker({ db, log, readSlice, onFinished: recordFinishedImport }))
+  const bulkActions = worker(bulkActionWorker({ db, work, erase: eraseInTransaction }))
+  const undoer = worker(undoWorker({ db, work, forgetContacts }))
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  const broadcastSteps = worker(stepWorker(broadcastParts))
+  const broadcastSteps = worker(stepWorker(steps))
   const broadcaster = worker(broadcasting.spec)
   const stoppingFirst = {
     start: () => broadcaster.start(),
@@ -218,10 +230,9 @@ function createWorkers(parts: Parts) {
     },
   }
   const others = [sender, deliverer, importer, bulkActions, undoer]
-  const { BROADCASTS: broadcasts } = config
   return [
-    ...(broadcasts === 'only' ? [] : others),
-    ...(broadcasts === 'exclude' ? [] : [stoppingFirst, broadcastSteps]),
+    ...(config.BROADCASTS === 'only' ? [] : others),
+    ...(config.BROADCASTS === 'exclude' ? [] : [stoppingFirst, broadcastSteps]),
   ]
 }
 
@@ -235,7 +246,8 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 
 /** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures } = parts
+  const { config, db, log, failures, relay, dkim, senders } = parts
+  const systemEmails = { db, log, relay, dkim, senders, settings: parts.mail }
   const health = {
     db,
     log,
@@ -264,20 +276,25 @@ function createLoops(parts: Parts): Loop[] {
       failures,
     }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), failures }),
-    new Loop({ name: 'report relay outages', everyMs: minuteMs, run: () => reportRelayOutage(parts), failures }),
-    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates(parts), failures }),
+    new Loop({
+      name: 'report relay outages',
+      everyMs: minuteMs,
+      run: () => reportRelayOutage({ db, log, relay }),
+      failures,
+    }),
+    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates({ db, log }), failures }),
     new Loop({
       name: 'send notice emails',
       everyMs: minuteMs,
       run: async () => {
-        if (!parts.pause.isPaused) await sendNoticeEmails({ ...parts, settings: parts.mail })
+        if (!parts.pause.isPaused) await sendNoticeEmails(systemEmails)
       },
       failures,
     }),
     new Loop({
       name: 'send account emails',
       everyMs: accountEmailsEveryMs,
-      run: () => sendAccountEmails({ ...parts, settings: parts.mail }),
+      run: () => sendAccountEmails({ ...systemEmails, accountEmails: parts.accountEmails }),
       failures,
     }),
     new Loop({
@@ -308,7 +325,7 @@ function createLoops(parts: Parts): Loop[] {
 }
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
-  const { config, tokens, log } = parts
+  const { config, db, tokens, events, tasks, log } = parts
   if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
   const tls = bounceTlsOf(config)
   return startBounceListener({
@@ -316,7 +333,7 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
     port: config.BOUNCE_SMTP_PORT,
     domain: config.BOUNCE_DOMAIN,
     verify: (address) => isSignedAddress(tokens, address),
-    onMail: (mail) => processIncomingBounce(parts, mail),
+    onMail: (mail) => processIncomingBounce({ db, tokens, events, tasks, log }, mail),
     ...(tls && { tls }),
     log,
   })

@@ -96,9 +96,10 @@ const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, ro
 
 /** All routes. */
 export async function registerRoutes(server: Server, parts: Parts, roles: readonly Role[]): Promise<void> {
-  const { config, db, keys, acceptor, addresses, read } = parts
-  const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
-  const webhooks = { ...parts, metrics: parts.deliveryMetrics }
+  const { config, db, keys, acceptor, addresses, read, runner, relay, senders, tasks } = parts
+  const { accountEmails, sessions, throttle, templates, tokens, hits, pages: pageSender } = parts
+  const mailTransport = relay ? 'smtp' : 'inbox'
+  const testEmails = { db, templates, runner, senders, quota: parts.quota }
   allowLargeBodies(server)
   describePermissions(server)
   rejectUnknownParameters(server)
@@ -118,7 +119,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   await add(
     server,
     async (api) => {
-      api.addHook('onRequest', requireApiKey(parts))
+      api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
       api.addHook('onRequest', unquoteIdempotencyKey)
       withSecurity(api, 'apiKey')
       await add(api, tokenCheckRoutes())
@@ -134,19 +135,23 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     async (api) => {
       api.addHook('onRequest', limitByAddress(parts.signInLimit))
       withBodyLimit(api, signInBytesMax)
-      await add(api, authRoutes(auth))
-      await add(api, acceptanceRoutes(parts))
-      await add(api, recoveryRoutes(parts))
+      await add(api, authRoutes({ db, sessions, throttle, mailTransport, signup: config.SIGNUP }))
+      await add(api, acceptanceRoutes({ db, sessions, throttle }))
+      await add(api, recoveryRoutes({ db, sessions, accountEmails, resetLimit: parts.resetLimit }))
     },
     { prefix: '/api/v1' },
   )
   await add(
     server,
     async (api) => {
-      api.addHook('onRequest', requireCaller(parts))
+      api.addHook(
+        'onRequest',
+        requireCaller({ db, sessions, keys, keyLimit: parts.keyLimit, userLimit: parts.userLimit }),
+      )
       api.addHook('preSerialization', linkNextPage(config.BASE_URL))
       withScopes(api)
-      await add(api, profileRoutes(auth))
+      const { emailChangeLimit } = parts
+      await add(api, profileRoutes({ db, sessions, throttle, accountEmails, emailChangeLimit, mailTransport }))
       await add(api, eventTypeRoutes())
       await add(
         api,
@@ -161,50 +166,79 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, teamRoutes({ db, read, keys, pauseWebhooksOf }))
-          await add(organization, invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
+          await add(
+            organization,
+            invitationRoutes({
+              db,
+              read,
+              accountEmails,
+              invitationEmailLimit: parts.invitationEmailLimit,
+              baseUrl: config.BASE_URL,
+            }),
+          )
           await add(organization, apiKeyRoutes({ db, read, keys }))
-          await add(organization, contactRoutes(parts))
+          const { readFirst, readQuickly, readCounts } = parts
+          await add(organization, contactRoutes({ db, read, readFirst, readQuickly, readCounts }))
           await add(organization, bulkActionRoutes({ db, read }))
           await add(organization, timelineRoutes({ db, read }))
           await add(organization, consentRoutes({ read }))
           await add(organization, groupRoutes({ db, read }))
           await add(organization, segmentRoutes({ db, read }))
-          await add(organization, importRoutes({ db, read, tasks: parts.tasks }))
+          await add(organization, importRoutes({ db, read, tasks }))
           await add(organization, suppressionRoutes({ db, read }))
-          await add(organization, suppressionListRoutes({ db, tasks: parts.tasks }))
-          await add(organization, flowRoutes(parts))
-          await add(organization, draftRoutes(parts))
+          await add(organization, suppressionListRoutes({ db, tasks }))
+          await add(organization, flowRoutes({ db, read, senders, runner }))
+          await add(organization, draftRoutes({ db, senders, runner }))
           await add(organization, versionRoutes({ db, read }))
-          await add(organization, previewRoutes({ db, runner: parts.runner }))
+          await add(organization, previewRoutes({ db, runner }))
           await add(organization, flowSendRoutes({ acceptor }))
-          await add(organization, testEmailRoutes(parts))
-          await add(organization, messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
+          await add(organization, testEmailRoutes(testEmails))
+          await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
           await add(organization, sendAgainRoutes({ db, acceptor }))
-          await add(organization, broadcastRoutes(parts))
-          await add(organization, broadcastActionRoutes(parts))
+          await add(organization, broadcastRoutes({ db, read, runner }))
+          await add(organization, broadcastActionRoutes({ ...testEmails, read }))
           await add(organization, inboxRoutes({ db, read }))
           await add(
             organization,
-            sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),
+            sendingRoutes({
+              config,
+              read,
+              sending: parts.sending,
+              dkim: parts.dkim,
+              settings: parts.mail,
+              bounceProviders: providerTitles(config),
+            }),
           )
           await add(organization, noticeRoutes({ read }))
           await add(organization, activityRoutes({ read }))
           await add(organization, overviewRoutes({ read }))
           await add(organization, flowResultRoutes({ read }))
-          await add(organization, webhookRoutes(webhooks))
+          await add(
+            organization,
+            webhookRoutes({
+              db,
+              read,
+              box: parts.box,
+              allowPrivate: parts.allowPrivate,
+              safePost: parts.safePost,
+              metrics: parts.deliveryMetrics,
+              retryDelays: parts.retryDelays,
+              shares: parts.shares,
+            }),
+          )
           await add(organization, deliveryRoutes({ db, read }))
-          await add(organization, privacyRoutes(parts))
+          await add(organization, privacyRoutes({ db, read, keys, throttle }))
         },
         { prefix: '/organization' },
       )
     },
     { prefix: '/api/v1' },
   )
-  await add(server, providerRoutes(parts))
-  await add(server, trackingRoutes(parts))
+  await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
+  await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, async (pages) => {
     pages.addHook('onRequest', limitByAddress(parts.pageLimit))
-    await add(pages, unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
+    await add(pages, unsubscribeRoutes({ db, tokens, hits, addresses, pages: pageSender, baseUrl: config.BASE_URL }))
     await registerWebApp(pages, config.BASE_URL)
   })
 }

@@ -18,7 +18,7 @@ const subjectPrefix = '[Test] '
 const subjectLengthMax = 998
 
 /** `quota` must be given: test emails count towards it. */
-export type TestEmailParts = AcceptorParts & FlowParts & { quota: AcceptorParts['quota'] }
+export type TestEmailParts = FlowParts & Pick<AcceptorParts, 'templates' | 'quota'>
 
 export type TestRequest = {
   organizationId: OrganizationId
