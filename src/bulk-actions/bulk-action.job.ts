@@ -1,5 +1,5 @@
 import { addMembers, removeMembers } from '../contacts/groups.ts'
-import type { Actor } from '../contacts/history.ts'
+import { storedActor } from '../contacts/history.ts'
 import { lockGroups } from '../contacts/locks.ts'
 import { unsubscribeContacts } from '../contacts/subscriptions.ts'
 import { triesMax } from '../contacts/transaction.ts'
@@ -158,7 +158,7 @@ async function cleanUp(
 /** Returns how many contacts were changed. */
 async function change(parts: BulkActionParts, tx: Tx, record: BulkAction, ids: ContactId[]): Promise<number> {
   const { organizationId, action, groupId } = record
-  const actor = { type: record.actorType, id: record.actorId } as Actor
+  const actor = storedActor(record.actorType, record.actorId)
   switch (action) {
     case 'add_to_group':
       if (!(await lockGroups(tx, organizationId, [groupId!])))

@@ -40,6 +40,20 @@ export const changes = [
 ] as const
 export type Change = (typeof changes)[number]
 
+/** Returns the actor whose type and id were stored. Throws if a user, a key or an import has no id, which is a bug. */
+export function storedActor(type: ActorType, id: string | null): Actor {
+  if (type === 'recipient' || type === 'system') return { type, id: null }
+  if (id === null) throw new TypeError(`An actor of the type ${type} has no id`)
+  switch (type) {
+    case 'user':
+      return { type, id: id as UserId }
+    case 'api_key':
+      return { type, id: id as ApiKeyId }
+    case 'import':
+      return { type, id: id as ImportId }
+  }
+}
+
 /** Prefixes of the ids of actors that have one. */
 const actorPrefixes: Partial<Record<ActorType, Prefix>> = { user: 'usr', api_key: 'key', import: 'imp' }
 

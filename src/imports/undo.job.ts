@@ -1,5 +1,5 @@
 import type { ContactBefore } from '../contacts/fields.ts'
-import { type Actor, insertHistoryRows, sourceOf } from '../contacts/history.ts'
+import { type Actor, insertHistoryRows, sourceOf, storedActor } from '../contacts/history.ts'
 import { triesMax } from '../contacts/transaction.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
@@ -110,8 +110,6 @@ async function removeCreated(tx: Tx, { forgetContacts }: UndoParts, record: Impo
   }
 }
 
-const actorOfUndo = ({ actorType: type, actorId: id }: Undo) => ({ type, id }) as Actor
-
 async function restoreChanged(tx: Tx, _parts: UndoParts, record: Import, undo: Undo): Promise<Undo> {
   const { organizationId, id: importId } = record
   const changes = await selectLastChanges(tx, organizationId, importId, batchMax)
@@ -127,7 +125,7 @@ async function restoreChanged(tx: Tx, _parts: UndoParts, record: Import, undo: U
       organizationId,
       restored.map(({ contact }) => contact),
     )
-    await recordRestored(tx, organizationId, restored, actorOfUndo(undo))
+    await recordRestored(tx, organizationId, restored, storedActor(undo.actorType, undo.actorId))
   }
   deleteImportChanges(
     tx,
@@ -219,7 +217,7 @@ async function removeJoined(tx: Tx, _parts: UndoParts, record: Import, undo: Und
   const { organizationId, id, groupId } = record
   const left = groupId ? await deleteJoined(tx, organizationId, groupId, id, batchMax) : []
   const details = groupId ? { group_id: groupId } : {}
-  const actor = actorOfUndo(undo)
+  const actor = storedActor(undo.actorType, undo.actorId)
   await insertHistoryRows(
     tx,
     organizationId,

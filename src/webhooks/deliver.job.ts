@@ -23,7 +23,7 @@ import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import { deliverKind } from './fan-out.ts'
 import type { DeliveryMetrics } from './metrics.ts'
-import { type PostOutcome, reasonInWords } from './post-outcome.ts'
+import { type AttemptResult, reasonInWords } from './post-outcome.ts'
 import type { ResponseRules } from './response-rules.ts'
 import type { RetryDelays, RetrySchedule } from './retry-schedules.ts'
 import type { SafePost } from './safe-post.ts'
@@ -90,12 +90,13 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
       if ('isUnsignable' in toAttempt) return postponeUnsignable(parts, claim, toAttempt)
-      const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-      const result = resultOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
-      if (!result) {
-        rest(attempt.reason)
+      const attempted = await attemptDelivery(parts, toAttempt)
+      if ('notSent' in attempted) {
+        rest(attempted.notSent)
         return { peer: 'untried' }
       }
+      const result = resultOf(claim, toAttempt, attempted, parts.retryDelays[toAttempt.retrySchedule])
+      const { outcome } = attempted
       return { peer: peerStateOf(outcome), recorded: records.add(result), retryInMs: result.settlement.retryInMs }
     },
   }
@@ -203,11 +204,16 @@ export type ToAttempt = ToPost & { retrySchedule: RetrySchedule; isTest: boolean
 /** A delivery of a webhook whose secret cannot be decrypted. */
 export type Unsignable = Pick<DeliveryRow, 'id' | 'createdAt'> & { isUnsignable: true }
 
-/** Sends one signed request, outside any transaction, so that a slow receiver never holds a database connection. */
+type Attempted = { attempt: Attempt; outcome: AttemptResult }
+
+/**
+ * Sends one signed request, outside any transaction, so that a slow receiver never holds a database connection. Returns the reason
+ * if this process had no resources to send it: the delivery stays due.
+ */
 export async function attemptDelivery(
   { safePost, metrics }: Pick<DeliverParts, 'safePost' | 'metrics'>,
   { id, eventName, url, body, secrets, number, rules }: ToPost,
-): Promise<{ attempt: Attempt; outcome: PostOutcome }> {
+): Promise<Attempted | { notSent: string }> {
   const at = new Date()
   const signed = signWebhook({ id: toText('dlv', id), timestamp: Math.floor(at.getTime() / 1000), body, secrets })
   const headers = {
@@ -218,6 +224,7 @@ export async function attemptDelivery(
   }
   const outcome = await safePost.post(url, headers, body, rules)
   metrics.attempted(outcome)
+  if (outcome.kind === 'local_resource_error') return { notSent: reasonInWords(outcome) }
   return {
     outcome,
     attempt: {
@@ -233,14 +240,12 @@ export async function attemptDelivery(
   }
 }
 
-/** Returns undefined if nothing was sent; the delivery stays due. */
 function resultOf(
   claim: Claim,
   { body, isTest }: ToAttempt,
-  attempt: Attempt,
-  outcome: PostOutcome,
+  { attempt, outcome }: Attempted,
   retryDelays: readonly number[],
-): DeliveryResult | undefined {
+): DeliveryResult {
   const end = (status: DeliveryResult['status'], retryInMs: number | null = null): DeliveryResult => ({
     settlement: { claim, retryInMs },
     body,
@@ -261,11 +266,9 @@ function resultOf(
       const wantedDelay = outcome.kind === 'not_acknowledged' ? outcome.retryAfterSeconds : 0
       return end('pending', Math.round(Math.max(delay, wantedDelay) * 1000))
     }
-    case 'local_resource_error':
-      return undefined
   }
 }
 
-function peerStateOf(outcome: PostOutcome): PeerState {
+function peerStateOf(outcome: AttemptResult): PeerState {
   return outcome.kind === 'timed_out' || outcome.kind === 'unreachable' ? 'unresponsive' : 'responsive'
 }

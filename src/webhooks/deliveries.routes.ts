@@ -22,6 +22,7 @@ import {
   selectDeliveries,
 } from './deliveries.sql.ts'
 import { deliveryStatuses } from './event-deliveries.ts'
+import { attemptOutcomes } from './post-outcome.ts'
 import { getWebhook } from './webhooks.ts'
 
 const DeliveryOut = Named('Delivery', {
@@ -42,7 +43,7 @@ export const AttemptOut = Named('Attempt', {
   at: Timestamp,
   duration_ms: Type.Integer(),
   status_code: Nullable(Type.Integer()),
-  outcome: oneOf('acknowledged', 'refused', 'not_acknowledged', 'timed_out', 'unreachable'),
+  outcome: oneOf(...attemptOutcomes),
   reason: Type.String(),
   response_body: Nullable(Type.String()),
   request_headers: Type.Record(Type.String(), Type.String()),
@@ -202,7 +203,7 @@ export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: 
   at: attempt.at.toISOString(),
   duration_ms: attempt.durationMs,
   status_code: attempt.statusCode,
-  outcome: attempt.outcome as 'acknowledged',
+  outcome: attempt.outcome,
   reason: attempt.reason,
   response_body: attempt.responseBody,
   request_headers: {

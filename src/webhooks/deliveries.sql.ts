@@ -5,6 +5,7 @@ import type { WebhookEventName } from '../values/event-types.ts'
 import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import type { DeliveryStatus } from './event-deliveries.ts'
 import { deliverKind } from './fan-out.ts'
+import type { AttemptOutcome } from './post-outcome.ts'
 
 export type Delivery = {
   id: DeliveryId
@@ -71,7 +72,7 @@ export type Attempt = {
   at: Date
   durationMs: number
   statusCode: number | null
-  outcome: string
+  outcome: AttemptOutcome
   reason: string
   signature: string
   responseBody: string | null

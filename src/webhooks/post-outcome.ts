@@ -14,12 +14,17 @@ export type PostResult =
   /** This process had no resources to connect, which says nothing about the receiver. */
   | { kind: 'local_resource_error'; because: string }
 
+export const attemptOutcomes = ['acknowledged', 'refused', 'not_acknowledged', 'timed_out', 'unreachable'] as const
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+/** A request that was sent, or tried. */
+export type AttemptResult = Extract<PostResult, { kind: AttemptOutcome }>
+
 /** `retryAfterSeconds` counts only for 429: other responses are retried by the schedule. */
 export function resultOfStatus(
   statusCode: number,
   { acknowledge, retry4xx }: ResponseRules,
   retryAfterSeconds = 0,
-): PostResult {
+): AttemptResult {
   if (statusCode === 200 || (acknowledge === '2xx' && statusCode > 200 && statusCode < 300))
     return { kind: 'acknowledged', statusCode }
   if (statusCode >= 400 && statusCode < 500 && !retry4xx.includes(statusCode as Retryable4xx))

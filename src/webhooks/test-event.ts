@@ -46,9 +46,10 @@ export async function sendTestEvent(
     isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1, rules: webhook }
-  const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-  if (outcome.kind === 'local_resource_error')
-    throw new Refusal('unavailable', `Not sent: ${outcome.because}. Try again in a moment.`, { retryAfterSeconds: 1 })
+  const attempted = await attemptDelivery(parts, toAttempt)
+  if ('notSent' in attempted)
+    throw new Refusal('unavailable', `Not sent: ${attempted.notSent}. Try again in a moment.`, { retryAfterSeconds: 1 })
+  const { attempt } = attempted
   const delivery = { organizationId, id: deliveryId, webhookId, eventId, eventName, body, attempt }
   await parts.db.begin((tx) => insertTestDelivery(tx, delivery))
   return { deliveryId, attempt }
