@@ -80,11 +80,7 @@ function pauseBefore(
   error: WaxwingError,
   { retryDelayMs }: CallOptions,
 ): number | undefined {
-  const isPassing =
-    passingStatuses.includes(error.status ?? 0) ||
-    error.type === 'network' ||
-    error.type === 'timeout' ||
-    error.type === 'idempotency_in_progress'
+  const isPassing = passingStatuses.includes(error.status ?? 0) || error.type === 'network' || error.type === 'timeout'
   const mayHelp = isRepeatable ? isPassing : error.status === 429
   if (!mayHelp) return undefined
   const backoffMs = Math.min(retryDelayMs * 2 ** (retry - 1), backoffMsMax)

@@ -182,7 +182,6 @@ test.each([
   ['a proxy that does not reach the server', { status: 502, body: '<html>Bad gateway</html>' }],
   ['a proxy that times out waiting for the server', { status: 504, body: { error: 'Gateway timeout' } }],
   ['a connection that breaks', 'cut'],
-  ['an earlier attempt that is still in progress', failure(409, 'idempotency_in_progress')],
 ] satisfies [string, Answer][])('after %s a send is tried again with the same generated key', async (_, answer) => {
   await using api = await startApi(answer, answer, success(accepted))
 

@@ -1,32 +1,12 @@
+import type { components } from './generated/schema.ts'
+
+type ApiError = components['schemas']['Error']['error']
+
 /** The values of `error.type`, and three types for errors without a response of the API. */
-export type WaxwingErrorType =
-  | 'invalid_request'
-  | 'invalid_json'
-  | 'invalid_idempotency_key'
-  | 'unauthorized'
-  | 'insufficient_scope'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'flow_not_active'
-  | 'idempotency_key_reused'
-  | 'idempotency_in_progress'
-  | 'precondition_failed'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'validation_failed'
-  | 'missing_variables'
-  | 'sender_not_verified'
-  | 'rate_limited'
-  | 'internal'
-  | 'unavailable'
-  | 'network'
-  | 'timeout'
-  | 'unexpected_answer'
+export type WaxwingErrorType = ApiError['type'] | 'network' | 'timeout' | 'unexpected_answer'
 
 /** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
-export type FieldProblem = { path: string; problem: string }
+export type FieldProblem = ApiError['fields'][number]
 
 export type WaxwingErrorDetails = {
   type: WaxwingErrorType

@@ -115,7 +115,6 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
             not_found: 'The flow does not exist.',
             flow_not_active: 'The flow is paused or archived.',
             idempotency_key_reused: 'The key was used with another body.',
-            idempotency_in_progress: 'A request with the same key is in progress. Repeat it after a moment.',
             missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
             sender_not_verified: 'The sender of the flow is not in a verified domain.',
             rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',

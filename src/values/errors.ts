@@ -1,27 +1,5 @@
-/** The error types of the API. `statusOf` maps each to a status; a type without one does not compile. */
-export type RefusalType =
-  | 'invalid_json'
-  | 'invalid_idempotency_key'
-  | 'unauthorized'
-  | 'insufficient_scope'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'flow_not_active'
-  | 'idempotency_key_reused'
-  | 'idempotency_in_progress'
-  | 'precondition_failed'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'validation_failed'
-  | 'missing_variables'
-  | 'sender_not_verified'
-  | 'rate_limited'
-  | 'unavailable'
-
-/** The HTTP status of each error type. */
-export const statusOf: Record<RefusalType, number> = {
+/** The error types of the API, with their HTTP status. */
+export const statusOf = {
   invalid_json: 400,
   invalid_idempotency_key: 400,
   unauthorized: 401,
@@ -32,7 +10,6 @@ export const statusOf: Record<RefusalType, number> = {
   conflict: 409,
   flow_not_active: 409,
   idempotency_key_reused: 409,
-  idempotency_in_progress: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -42,6 +19,7 @@ export const statusOf: Record<RefusalType, number> = {
   rate_limited: 429,
   unavailable: 503,
 }
+export type RefusalType = keyof typeof statusOf
 
 /** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
 export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
