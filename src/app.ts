@@ -81,8 +81,8 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
     log,
     baseUrl: config.BASE_URL,
     trustProxy: config.TRUST_PROXY,
-    connectionsMax: config.HTTP_CONNECTIONS,
-    organizationOf: config.ACCESS_LOG ? organizationOf : undefined,
+    connectionsMax: parts.limits.httpConnectionsMax,
+    organizationOf,
   })
   measureRequests(server, parts.metrics)
   if (parts.replica) noteWrites(server, parts.replica)
@@ -206,7 +206,7 @@ function createWorkers(parts: Parts) {
     safePost: parts.safePost,
     metrics: parts.deliveryMetrics,
     retryDelays: parts.retryDelays,
-    laneWidthMax: config.WEBHOOK_CONCURRENCY,
+    laneWidthMax: parts.limits.webhookConcurrency,
   })
   const sender = worker(unlessPaused(parts, sending))
   const deliverer = worker(unlessPaused(parts, delivering))

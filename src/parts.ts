@@ -8,6 +8,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config/config.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
+import { type Tuning, tuning } from './config/tuning.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import { createBoundedWork } from './db/bounded-work.ts'
@@ -75,6 +76,8 @@ export type PartsOptions = {
   nameServers?: readonly string[] | undefined
   /** Idle task processes of stopped services in the same process, as in tests. */
   spareTaskProcesses?: TaskChild[] | undefined
+  /** Other limits than the usual ones, in tests. */
+  tuning?: Partial<Tuning> | undefined
 }
 
 export type Parts = ReturnType<typeof createParts>
@@ -82,31 +85,33 @@ export type Parts = ReturnType<typeof createParts>
 /** The parts from which routes and workers are built. */
 export function createParts(options: PartsOptions) {
   const { config, secrets, db, replica: replicaDb, log, nameServers } = options
+  const limits: Tuning = { ...tuning, ...options.tuning }
   const hints = new Hints(db)
   const failures = new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) })
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
-    webhookConcurrency: config.WEBHOOK_CONCURRENCY,
+    webhookConcurrency: limits.webhookConcurrency,
   })
   const metrics = createMetrics()
   const mail = createMailParts({ config, log, nameServers, metrics })
   const urgentWork = new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld))
   const templates = new TemplateCache(db)
   measurePool(db, metrics)
-  const replica = replicaDb && createReplica({ config, db, replicaDb, log, failures, metrics })
+  const replica = replicaDb && createReplica({ limits, db, replicaDb, log, failures, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
   const tasks = createTaskPool({
-    processes: config.TASK_PROCESSES,
+    processes: limits.taskProcesses,
     spare: options.spareTaskProcesses,
     registry: metrics,
     log,
   })
-  const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
+  const runner = new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs })
   const counter = createEventCounter(metrics)
   const events = new EventRecorder({ db, counter })
   const quota = quotaOf(config, db)
   return {
     config,
+    limits,
     db,
     log,
     failures,
@@ -123,7 +128,7 @@ export function createParts(options: PartsOptions) {
     resetLimit: new ResetLimit(),
     emailChangeLimit: createEmailChangeLimit(),
     invitationEmailLimit: createInvitationEmailLimit(),
-    ...createRateLimits(config),
+    ...createRateLimits(config, limits),
     shares,
     replica,
     read: createBoundedRead(db, shares.queries, { replica }),
@@ -159,11 +164,10 @@ export function createParts(options: PartsOptions) {
   }
 }
 
-type ReplicaParts = { config: Config; db: Db; replicaDb: Db; log: Log; failures: FailureLog; metrics: Registry }
+type ReplicaParts = { limits: Tuning; db: Db; replicaDb: Db; log: Log; failures: FailureLog; metrics: Registry }
 
-function createReplica({ config, db, replicaDb, log, failures, metrics }: ReplicaParts): Replica {
-  const lagMaxMs = config.DATABASE_REPLICA_LAG_SECONDS * 1_000
-  const replica = new Replica({ primary: db, replica: replicaDb, lagMaxMs, log, failures })
+function createReplica({ limits, db, replicaDb, log, failures, metrics }: ReplicaParts): Replica {
+  const replica = new Replica({ primary: db, replica: replicaDb, lagMaxMs: limits.replicaLagMsMax, log, failures })
   measureReplica(replica, metrics)
   return replica
 }
@@ -174,9 +178,8 @@ function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
   return signup === 'open' && relay && dailyMax > 0 ? new NewOrganizationQuota(db, dailyMax) : undefined
 }
 
-function createRateLimits(config: Config) {
-  const { RATE_LIMIT_PER_SECOND: perKey, RATE_LIMIT_SESSION_PER_SECOND: perUser } = config
-  const { RATE_LIMIT_SIGN_IN_PER_MINUTE: signIns, RATE_LIMIT_PAGES_PER_SECOND: pages } = config
+function createRateLimits({ RATE_LIMIT_PER_SECOND: perKey }: Config, limits: Tuning) {
+  const { sessionRequestsPerSecond: perUser, signInRequestsPerMinute: signIns, pageRequestsPerSecond: pages } = limits
   return {
     keyLimit: new RateLimit({
       perSecond: perKey,

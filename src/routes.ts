@@ -70,10 +70,10 @@ const signInBytesMax = 16 * 1024
 /** The operational routes of every process. */
 export async function registerOperatorRoutes(
   server: Server,
-  { config, db, metrics, metricsText, pause }: Parts,
+  { config, limits, db, metrics, metricsText, pause }: Parts,
   roles: readonly Role[],
 ): Promise<void> {
-  const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: config.DISK_FREE_MIN_MB }
+  const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: limits.diskFreeMibMin }
   measureReadiness(metrics, readiness)
   registerMetrics(server, {
     text: metricsText,

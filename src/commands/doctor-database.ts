@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { tuning } from '../config/tuning.ts'
 import { findDistributedTables, hasCitus } from '../db/cluster/distribute.ts'
 import { readDistributionPlan } from '../db/cluster/distribution-plan.ts'
 import { checkNodes } from '../db/cluster/nodes.ts'
@@ -52,7 +53,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
     }
     yield* pooler(config, opened.db)
     yield* cluster(opened.db)
-    if (opened.replica) yield await replica(config, opened.db, opened.replica)
+    if (opened.replica) yield await replica(opened.db, opened.replica)
     // The others need tables that pending migrations may create.
     if (migrated !== true) return yield* secretFile(config)
     yield* sending(opened.db)
@@ -96,9 +97,9 @@ async function* cluster(db: Db): AsyncGenerator<Finding> {
     yield { what: 'Cluster', ok: false, says: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
 }
 
-async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db, replica: Db): Promise<Finding> {
+async function replica(db: Db, replica: Db): Promise<Finding> {
   const what = 'Replica'
-  const state = await checkReplica(db, replica, seconds * 1_000)
+  const state = await checkReplica(db, replica, tuning.replicaLagMsMax)
   switch (state.kind) {
     case 'current':
       return { what, ok: true, says: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
@@ -106,7 +107,7 @@ async function replica({ DATABASE_REPLICA_LAG_SECONDS: seconds }: Config, db: Db
       return {
         what,
         ok: false,
-        says: `is ${state.bytes} bytes behind after ${seconds} s, so the primary answers instead: check its load and its network`,
+        says: `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
       }
     case 'promoted':
       return {

@@ -76,11 +76,6 @@ export const settings = {
     databaseUrl,
     { secret: true },
   ),
-  DATABASE_REPLICA_LAG_SECONDS: setting(
-    '5',
-    'The replica is not used while its data is older than this.',
-    wholeNumber(1, 3600),
-  ),
   DATABASE_CONNECTIONS: setting(
     '10',
     'Database connections per process. One additional connection listens for notifications.',
@@ -149,7 +144,6 @@ export const settings = {
   BOUNCE_TLS_KEY_FILE: optional('PEM file with the private key of BOUNCE_TLS_CERT_FILE.', text),
   WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts to deliver a webhook.', seconds),
   WEBHOOK_TIMEOUT_MS: setting('10000', 'Timeout of one webhook attempt in milliseconds.', wholeNumber(10, 60_000)),
-  WEBHOOK_CONCURRENCY: setting('16', 'Concurrent requests to one endpoint.', wholeNumber(1, 1000)),
   WEBHOOK_ALLOW_PRIVATE: setting(
     'false',
     'If true, webhooks may use http and private addresses. For development and tests.',
@@ -165,44 +159,14 @@ export const settings = {
     'Months to keep individual events. 0 keeps them indefinitely. Counters are always kept.',
     wholeNumber(0, 1200),
   ),
-  TEMPLATE_CPU_MS: setting(
-    '20',
-    'CPU time limit for the template of one email in milliseconds, estimated from the work it does.',
-    wholeNumber(5, 1000),
-  ),
-  TASK_PROCESSES: setting(
-    '2',
-    'Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them.',
-    wholeNumber(2, 64),
-  ),
   RATE_LIMIT_PER_SECOND: setting(
     '500',
     'Requests per second and API key. 0 means no limit.',
     wholeNumber(0, 1_000_000),
   ),
-  RATE_LIMIT_SESSION_PER_SECOND: setting(
-    '100',
-    'Requests per second and user of the management API, with bursts of ten times as many. 0 means no limit.',
-    wholeNumber(0, 1_000_000),
-  ),
-  RATE_LIMIT_SIGN_IN_PER_MINUTE: setting(
-    '60',
-    'Requests per minute and client address to register, sign in and accept invitations. 0 means no limit.',
-    wholeNumber(0, 1_000_000),
-  ),
-  RATE_LIMIT_PAGES_PER_SECOND: setting(
-    '50',
-    'Requests per second and client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. 0 means no limit.',
-    wholeNumber(0, 1_000_000),
-  ),
   SECURITY_CONTACT: optional(
     'Email address or https URL for reports of vulnerabilities, published in /.well-known/security.txt.',
     contactUri,
-  ),
-  HTTP_CONNECTIONS: setting(
-    '10000',
-    'Limit of open HTTP connections per process. Further connections are closed.',
-    wholeNumber(10, 1_000_000),
   ),
   SIGNUP: setting(
     'first-user',
@@ -213,12 +177,6 @@ export const settings = {
     'info',
     'fatal, error, warn, info, debug, trace or silent.',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-  ),
-  ACCESS_LOG: setting('true', 'If true, one line is logged per HTTP request, at the level info.', flag),
-  DISK_FREE_MIN_MB: setting(
-    '256',
-    'GET /ready fails if less space is free for the spool or the embedded database, in MiB. 0 disables the check.',
-    wholeNumber(0, 1_000_000_000),
   ),
   PROVIDER_SES_TOPICS: optional('ARNs of the Amazon SNS topics to accept events from, separated by commas.', list),
   PROVIDER_SENDGRID_KEY: optional('Public verification key of SendGrid.', text),

@@ -105,7 +105,8 @@ const comparisons = () =>
     select xact_commit as count from pg_stat_database where datname = current_database()`
 
 test('the service lists from the replica what it has just stored', async () => {
-  await using app: TestApp = await startTestApp({ DATABASE_REPLICA_LAG_SECONDS: '1' }, ['serve'], {
+  await using app: TestApp = await startTestApp({}, ['serve'], {
+    tuning: { replicaLagMsMax: 1_000 },
     openFor: () => openDb({ connection: pair.primary.connection }),
     replica: replicaDb,
     // The organization is registered in this database, which is no copy of the template.

@@ -5,10 +5,8 @@ import { callUrl, startTestApp } from '../../test/support/test-app.ts'
 const problemType = 'application/problem+json'
 
 test('rate limits are in the headers of every limited response, also of a rejected one', async () => {
-  await using app = await startTestApp({
-    RATE_LIMIT_PER_SECOND: '2',
-    RATE_LIMIT_SESSION_PER_SECOND: '100',
-    RATE_LIMIT_SIGN_IN_PER_MINUTE: '60',
+  await using app = await startTestApp({ RATE_LIMIT_PER_SECOND: '2' }, ['serve', 'work'], {
+    tuning: { sessionRequestsPerSecond: 100, signInRequestsPerMinute: 60 },
   })
   const check = () => app.publicApi('GET', '/token/check')
   const first = await check()

@@ -91,7 +91,7 @@ test('closes a connection whose request body does not arrive, whether or not a r
 })
 
 test('closes connections above the limit', async () => {
-  await using app = await startTestApp({ HTTP_CONNECTIONS: '10' }, ['serve'])
+  await using app = await startTestApp({}, ['serve'], { tuning: { httpConnectionsMax: 10 } })
   const port = Number(new URL(app.url).port)
   const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
   await until('the excess to be closed', () => sockets.filter(({ closed }) => closed).length >= 20)
@@ -99,13 +99,9 @@ test('closes connections above the limit', async () => {
 })
 
 test('limits the management API per user, and sign-in and pages per client address', async () => {
-  const environment = {
-    RATE_LIMIT_SESSION_PER_SECOND: '1',
-    RATE_LIMIT_SIGN_IN_PER_MINUTE: '5',
-    RATE_LIMIT_PAGES_PER_SECOND: '1',
-    TRUST_PROXY: 'true',
-  }
-  await using app = await startTestApp(environment, ['serve'])
+  await using app = await startTestApp({ TRUST_PROXY: 'true' }, ['serve'], {
+    tuning: { sessionRequestsPerSecond: 1, signInRequestsPerMinute: 5, pageRequestsPerSecond: 1 },
+  })
   const statuses = (calls: Promise<{ status: number; headers: Headers }>[]) =>
     Promise.all(calls.map(async (call) => (await call).status))
   const from = (address: string) => ({ 'x-forwarded-for': address })

@@ -153,10 +153,10 @@ test('the metrics and /ready name a pause of sending', async () => {
 test('/ready fails with the reason if too little disk space is free', async () => {
   const { bavail, bsize } = statfsSync(tmpdir())
   const freeMib = Math.floor((bavail * bsize) / 1024 ** 2)
-  await using app = await startTestApp({ DISK_FREE_MIN_MB: String(freeMib + 100_000) }, ['serve'])
+  await using app = await startTestApp({}, ['serve'], { tuning: { diskFreeMibMin: freeMib + 100_000 } })
   const answer = await app.call('GET', '/ready')
   expect(answer.status).toBe(503)
-  expect(answer.body.message).toMatch(/^The disk of DATA_DIR is full: \d+ MiB are free, and DISK_FREE_MIN_MB requires/)
+  expect(answer.body.message).toMatch(/^The disk of DATA_DIR is full: \d+ MiB are free, at least \d+ are required/)
   expect((await app.call('GET', '/health')).status).toBe(200)
 })
 
@@ -171,7 +171,7 @@ test('/ready names a read-only database', async () => {
   await until('the reason', async () => (await app.call('GET', '/ready')).body.message === 'The database is read-only.')
 })
 
-function collectLog() {
+function collectLog(level = 'info') {
   const lines: Record<string, unknown>[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
@@ -180,7 +180,7 @@ function collectLog() {
     },
   })
   return {
-    log: pino({ level: 'info', base: null }, stream),
+    log: pino({ level, base: null }, stream),
     requests: () => lines.filter(({ msg }) => msg === 'request'),
   }
 }
@@ -212,9 +212,9 @@ test('each request is logged with its route and organization, and without path, 
   expect(JSON.stringify(requests())).not.toMatch(/secret|wxk_|Bearer/)
 })
 
-test('ACCESS_LOG=false logs no requests', async () => {
-  const { log, requests } = collectLog()
-  await using app = await startTestApp({ ACCESS_LOG: 'false' }, ['serve'], { log })
+test('the log level warn logs no requests', async () => {
+  const { log, requests } = collectLog('warn')
+  await using app = await startTestApp({}, ['serve'], { log })
   await app.manage('GET', '/organization/contacts')
   expect(requests()).toEqual([])
 })

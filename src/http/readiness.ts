@@ -49,7 +49,7 @@ async function checkDisk(directory: string, freeMibMin: number): Promise<CheckRe
   if (free >= freeMibMin * MiB) return { check: 'disk' }
   return {
     check: 'disk',
-    problem: `The disk of DATA_DIR is full: ${Math.floor(free / MiB)} MiB are free, and DISK_FREE_MIN_MB requires ${freeMibMin}.`,
+    problem: `The disk of DATA_DIR is full: ${Math.floor(free / MiB)} MiB are free, at least ${freeMibMin} are required.`,
   }
 }
 

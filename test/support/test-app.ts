@@ -38,7 +38,7 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
-type TestAppOptions = Pick<AppOptions, 'nameServers'> & {
+type TestAppOptions = Pick<AppOptions, 'nameServers' | 'tuning'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
   replica?: Db
   log?: AppOptions['log']
@@ -56,7 +56,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { nameServers, openFor = ({ db }) => db, replica, log: ownLog, started = true }: TestAppOptions = {},
+  { nameServers, openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning }: TestAppOptions = {},
 ): Promise<TestApp> {
   const owner = started ? inject('owner') : undefined
   const testDb = await createTestDb({ started, registered: owner !== undefined })
@@ -71,15 +71,22 @@ export async function startTestApp(
     REQUIRE_VERIFIED_DOMAINS: 'false',
     WEBHOOK_ALLOW_PRIVATE: 'true',
     RATE_LIMIT_PER_SECOND: '0',
-    RATE_LIMIT_SESSION_PER_SECOND: '0',
-    RATE_LIMIT_SIGN_IN_PER_MINUTE: '0',
-    RATE_LIMIT_PAGES_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...environment,
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
   const log = ownLog ?? pino({ level: config.LOG_LEVEL })
-  const app = await createApp({ config, secrets, db, replica, log, roles, nameServers, spareTaskProcesses })
+  const app = await createApp({
+    config,
+    secrets,
+    db,
+    replica,
+    log,
+    roles,
+    nameServers,
+    spareTaskProcesses,
+    tuning: { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0, ...tuning },
+  })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`

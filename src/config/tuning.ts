@@ -1,0 +1,23 @@
+/** Limits that fit every installation. They are no settings; tests pass their own values. */
+export const tuning = {
+  /** CPU time for the template of one email, estimated from the work it does. */
+  templateCpuMs: 20,
+  /** Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them. */
+  taskProcesses: 2,
+  /** Open HTTP connections per process. Further ones are closed. */
+  httpConnectionsMax: 10_000,
+  /** GET /ready fails if less space is free for the spool or the embedded database. */
+  diskFreeMibMin: 256,
+  /** Requests of one user to the management API, with bursts of ten times as many. 0 means no limit, here and below. */
+  sessionRequestsPerSecond: 100,
+  /** Requests of one client address to register, sign in and accept invitations. */
+  signInRequestsPerMinute: 60,
+  /** Requests of one client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. */
+  pageRequestsPerSecond: 50,
+  /** Concurrent requests to one webhook endpoint. */
+  webhookConcurrency: 16,
+  /** The replica is not used while its data is older than this. */
+  replicaLagMsMax: 5_000,
+}
+
+export type Tuning = typeof tuning
