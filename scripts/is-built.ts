@@ -7,7 +7,16 @@ import { webSources } from './web-build.ts'
 // Run by `npm start` and `npm run waxwing`, which build only if this exits with 1. So a complete build can also be used by those who
 // may not write to it. `dist/.built` has the time when the last complete build began.
 
-const files = ['src', 'scripts', 'bench', 'sdk/src', 'sdk/generate.mjs', 'docs/openapi.json', 'package.json', 'package-lock.json']
+const files = [
+  'src',
+  'scripts',
+  'bench',
+  'sdk/src',
+  'sdk/generate.mjs',
+  'docs/openapi.json',
+  'package.json',
+  'package-lock.json',
+]
 const ofPackages = readdirSync(join(packageRoot, 'packages')).map((name) => `packages/${name}/src`)
 const sources = [...files, ...ofPackages, ...readdirSync(packageRoot).filter((name) => /^tsconfig.*\.json$/.test(name))]
 

@@ -20,7 +20,7 @@ export type Comparison = {
   p99Ms: number | null
 }
 
-export const pairsUsual = 5
+const pairsUsual = 5
 
 /** Alternates rounds of the service and the reference, after one warm-up pair. */
 export async function interleave(
@@ -59,6 +59,6 @@ export function percentiles(values: number[]): { p50Ms: number | null; p99Ms: nu
   return { p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-export function median(values: number[]): number {
+function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

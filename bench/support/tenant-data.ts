@@ -5,7 +5,7 @@ import type { Tenant } from './service.ts'
 const insertAtOnce = 100_000
 
 /** Produces a typical email of about 4 KB with three tracked links and a pixel. */
-export const orderMail = {
+const orderMail = {
   name: 'Order shipped',
   kind: 'transactional',
   subject: 'Order {{ order_id }} is on its way',

@@ -29,7 +29,7 @@ export type RequestOptions = {
 
 type QueryValues = Record<string, string | number | boolean | null | undefined>
 
-export type Operation = {
+type Operation = {
   method: Call['method']
   path: string
   query?: object | undefined

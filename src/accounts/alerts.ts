@@ -1,5 +1,5 @@
 /** Kinds of emails that a user can switch off in the profile. */
-export const alertKinds = ['sending', 'deliverability', 'webhooks', 'imports'] as const
+const alertKinds = ['sending', 'deliverability', 'webhooks', 'imports'] as const
 export type AlertKind = (typeof alertKinds)[number]
 
 export type AlertSwitches = Record<AlertKind, boolean>

@@ -25,7 +25,7 @@ import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
 import { checkVariants } from './variants.ts'
 
-export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule, Variant } from './broadcasts.sql.ts'
+export type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
 
 const draftsMax = 1_000
 /** Of all segments together. Each condition is evaluated for every contact of the organization. */
@@ -146,7 +146,7 @@ async function checkContent(
 }
 
 /** Throws `Refusal` if a group or segment does not exist, or if the segments have too many conditions. */
-export async function resolveAudience(
+async function resolveAudience(
   db: Reader,
   organizationId: OrganizationId,
   audience: Audience,

@@ -7,7 +7,7 @@ import { type AudienceCounts, type AudienceOf, countAudience, findSliceEnd, slic
 
 const readMsMax = 30_000
 
-export type AudienceSlice = { range: IdRange; counts: AudienceCounts }
+type AudienceSlice = { range: IdRange; counts: AudienceCounts }
 
 export type ReadAudienceOptions<More> = {
   /** Reads what else is needed of a slice, on the same connection. */

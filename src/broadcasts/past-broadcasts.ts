@@ -17,7 +17,7 @@ export type PastBroadcast = {
   sent: PastSending | null
 }
 
-export type PastSending = {
+type PastSending = {
   flowVersionId: FlowVersionId
   finishedAt: Date
   /** Contacts of the audience that were unsubscribed or suppressed at the start. */

@@ -43,7 +43,7 @@ const partsMax = 4
 /** Values of the attribute that are considered in one slice. */
 const zonesMax = 1_000
 
-export type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
+type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
 
 export type PrepareParts = {
   db: Db

@@ -7,7 +7,7 @@ import { minutesOf, type WeeklyWindow, weekdays, windowMinutesMin } from './week
 
 /** Clocks on these islands are ahead of all others, so a local time comes there first. */
 const earliestZone = 'Pacific/Kiritimati'
-export const timeZoneAttribute = 'time_zone'
+const timeZoneAttribute = 'time_zone'
 const attributeMax = 100
 
 export const scheduleNow: Schedule = {

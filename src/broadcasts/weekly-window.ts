@@ -2,7 +2,7 @@ import { dayMs, minuteMs } from '../values/durations.ts'
 import { wallClockAt } from '../values/time-zone.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
-export type Weekday = (typeof weekdays)[number]
+type Weekday = (typeof weekdays)[number]
 
 /** Hours of some weekdays: `from` and `to` are times such as 08:00; `to` may be 24:00. */
 export type WeeklyWindow = { days: Weekday[]; from: string; to: string }

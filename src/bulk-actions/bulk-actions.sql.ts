@@ -6,8 +6,8 @@ import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
 export const bulkActionNames = ['add_to_group', 'remove_from_group', 'unsubscribe', 'suppress', 'erase'] as const
-export type BulkActionName = (typeof bulkActionNames)[number]
-export type BulkActionStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+type BulkActionName = (typeof bulkActionNames)[number]
+type BulkActionStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** The chosen contacts, or all that match a filter when the action starts. */
 export type Selection = { contactIds: ContactId[] } | { filter: ContactFilter }

@@ -9,7 +9,7 @@ import { type Sql, sql } from './sql.ts'
 import { publishStatement } from './statement-channel.ts'
 import { answerTimeoutMs, begin, single } from './transaction.ts'
 
-export type { BeginOptions, Reader, Tx, Writer }
+export type { Reader, Tx, Writer }
 
 export interface Db extends Reader {
   /** Runs `work` in one transaction, which is rolled back if `work` throws. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { and, list, sql } from './sql.ts'
+import { and, sql } from './sql.ts'
 
 test('values become numbered parameters and never text', () => {
   const query = sql`select * from t where a = ${'1; drop table t'} and b = ${2}`
@@ -17,10 +17,4 @@ test('splices nested fragments and renumbers their parameters', () => {
 test('an empty list of conditions is true', () => {
   expect(and([]).text).toBe('true')
   expect(and([sql`a = ${1}`, sql`b = ${2}`]).text).toBe('true and a = $1 and b = $2')
-})
-
-test('joins fragments with commas', () => {
-  expect(list([sql`a as (${1})`]).text).toBe('a as ($1)')
-  const two = list([sql`a as (${1})`, sql`b as (${2})`])
-  expect([two.text, two.values]).toEqual(['a as ($1), b as ($2)', [1, 2]])
 })

@@ -73,9 +73,3 @@ export const sqlOf = (text: string, values: readonly unknown[], { hasRowList = f
 export function and(conditions: readonly Sql[]): Sql {
   return conditions.reduce((joined, condition) => sql`${joined} and ${condition}`, sql`true`)
 }
-
-/** Joins fragments with commas. */
-export function list(fragments: readonly Sql[]): Sql {
-  const commas = fragments.map((_, index) => (index === 0 ? '' : ', '))
-  return sql([...commas, ''] as unknown as TemplateStringsArray, ...fragments)
-}

@@ -8,7 +8,7 @@ import { opensOf, reactionTo } from './reactions.ts'
 /** The last email is older than its bounce would take. */
 const lastEmailBeforeMs = 120_000
 
-export type Rates = { softBounces: number; hardBounces: number }
+type Rates = { softBounces: number; hardBounces: number }
 
 export type BroadcastPlan = {
   id: BroadcastId

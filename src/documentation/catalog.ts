@@ -4,7 +4,7 @@ import { packageRoot } from '../config/package-root.ts'
 
 /** A guide: one Markdown file. `name` is its file name without extension and its path below /docs/guides/. */
 export type Guide = { name: string; title: string; summary: string; markdown: string }
-export type GuideSection = { title: string; guides: Guide[] }
+type GuideSection = { title: string; guides: Guide[] }
 export type Catalog = {
   /** The text of the overview before its first section, without its title. */
   introduction: string

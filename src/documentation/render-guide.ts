@@ -4,7 +4,7 @@ import { highlight } from './highlight.ts'
 
 export type Heading = { level: number; id: string; text: string }
 /** The text below one heading, for the search. */
-export type SearchEntry = { guide: string; title: string; heading: string; anchor: string; text: string }
+type SearchEntry = { guide: string; title: string; heading: string; anchor: string; text: string }
 export type RenderedGuide = { html: string; headings: Heading[]; entries: SearchEntry[] }
 
 /** Words after the language of a code block that say how a test treats it. Readers do not need them. */

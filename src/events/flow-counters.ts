@@ -25,7 +25,7 @@ export type IsCounted = (value: ValueOfDay) => boolean
 type Group = Counted & { quarter: number; values: Map<DimensionKind, Map<string, Sums>> }
 
 const quarterMs = 15 * 60_000
-export const dayOf = (timeMs: number): number => Math.floor(timeMs / dayMs) * dayMs
+const dayOf = (timeMs: number): number => Math.floor(timeMs / dayMs) * dayMs
 
 /**
  * Sums of changes to the counters of flows, to be written at once. `add` is called for every event, so it concatenates

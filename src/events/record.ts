@@ -21,7 +21,6 @@ import {
   subjectOf,
 } from './record.sql.ts'
 
-export type { KnownMessage } from './known-messages.ts'
 export type { NewEvent } from './record.sql.ts'
 
 /**

@@ -191,7 +191,7 @@ export async function getTestVersion(
   return id
 }
 
-export const draftContentOf = ({ name, kind, ...rest }: Draft): DraftContent => ({ name, kind, ...templateOf(rest) })
+const draftContentOf = ({ name, kind, ...rest }: Draft): DraftContent => ({ name, kind, ...templateOf(rest) })
 
 function templateOf(draft: FlowContent): FlowContent {
   const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo } = draft

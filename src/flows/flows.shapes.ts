@@ -10,7 +10,7 @@ import { contentOf, type Flow, type FlowContent, getFlow, type Version } from '.
 
 // The shapes of flows, versions and drafts in requests and responses.
 
-export const Kind = oneOf('transactional', 'marketing')
+const Kind = oneOf('transactional', 'marketing')
 /** A flow that was never published has the status `draft`, which cannot be set. */
 export const SettableStatus = oneOf('active', 'paused', 'archived')
 export const Status = oneOf('active', 'paused', 'archived', 'draft')

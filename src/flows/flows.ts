@@ -23,7 +23,7 @@ import {
 import { toFieldProblems } from './preview.ts'
 import type { TemplateRunner } from './template-runner.ts'
 
-export type { Flow, FlowKind, FlowStatus, Version } from './flows.sql.ts'
+export type { Flow, FlowKind, Version } from './flows.sql.ts'
 
 /** The content of a flow. Every change of it creates a version. */
 export type FlowContent = {

@@ -32,7 +32,7 @@ export type StoredTemplate = {
 }
 
 export type RenderedBody = { html: string; text: string }
-export type RenderedMail = RenderedBody & { subject: string }
+type RenderedMail = RenderedBody & { subject: string }
 
 export type CompiledTemplate = {
   stored: StoredTemplate

@@ -46,7 +46,7 @@ function endOfStart(html: string): number {
 const fillers = /(?:\u034f|[\u00a0\u00ad\u061c\u200b-\u200d\u2007\u2060\ufeff ]){4,}/g
 
 /** Removes trailing whitespace, repeated blank lines and fillers that remain after parts of a text were removed. */
-export function tidy(text: string): string {
+function tidy(text: string): string {
   // Line by line, because a regular expression for trailing spaces takes quadratic time.
   const lines = text
     .replace(fillers, ' ')

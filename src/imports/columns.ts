@@ -193,7 +193,7 @@ function quoted(names: string[]): string {
   return `${shown.join(', ')}${names.length > shown.length ? ' and more' : ''}`
 }
 
-export type RowMember = { email: string; first_name?: string; last_name?: string; attributes?: Record<string, string> }
+type RowMember = { email: string; first_name?: string; last_name?: string; attributes?: Record<string, string> }
 /** `suppression` is the reason, according to the row's status, not to email the contact. */
 export type Row = { member: RowMember; suppression: SuppressionReason | null }
 

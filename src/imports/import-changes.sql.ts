@@ -3,7 +3,7 @@ import type { ContactBefore } from '../contacts/fields.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type ContactId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
 
-export type SuppressionAdded = { email_key: string; reason: SuppressionReason }
+type SuppressionAdded = { email_key: string; reason: SuppressionReason }
 
 export type NewImportChange =
   | { contactId: ContactId; change: ContactBefore }

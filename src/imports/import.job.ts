@@ -47,7 +47,7 @@ export type ImportParts = {
   onFinished?: (tx: Tx, finished: FinishedImport) => Promise<void>
 }
 
-export type FinishedImport = Pick<Import, 'organizationId' | 'id' | 'fileName' | 'createdBy'> &
+type FinishedImport = Pick<Import, 'organizationId' | 'id' | 'fileName' | 'createdBy'> &
   Pick<Progress, 'created' | 'updated' | 'rejected'> & { fault: string | null }
 
 /**

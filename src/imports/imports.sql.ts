@@ -4,7 +4,7 @@ import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
 
-export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** Everything needed to resume after a crash, committed with the rows it covers. */
 export type Progress = {
@@ -22,7 +22,7 @@ export type Progress = {
 /** `header` is undefined if the file has none. */
 export type Layout = { delimiter: Delimiter; columns: Columns; note: string | null; header?: string[] }
 
-export const noProgress: Progress = {
+const noProgress: Progress = {
   offset: 0,
   line: 0,
   rows: 0,

@@ -70,7 +70,7 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
  * Undoes one batch and records the progress in the same transaction. Returns undefined if another worker has continued
  * the undo.
  */
-export async function undoStep(parts: UndoParts, record: Import, before: Undo): Promise<Undo | undefined> {
+async function undoStep(parts: UndoParts, record: Import, before: Undo): Promise<Undo | undefined> {
   const { organizationId, id } = record
   const step = async (tx: Tx): Promise<Undo | undefined> => {
     const undo = await lockUndo(tx, organizationId, id, before.step)
@@ -148,7 +148,7 @@ const changesOf = (id: ContactId, changes: readonly ImportChange[]): ContactBefo
 type Outcome = { contact: Restored; previous: ContactNow; fields: string[]; isWhole: boolean }
 
 /** Goes back through the changes, latest first. A value that was changed since the import stays. */
-export function restoredOf(previous: ContactNow, changes: readonly ContactBefore[]): Outcome {
+function restoredOf(previous: ContactNow, changes: readonly ContactBefore[]): Outcome {
   const { id, firstName, lastName, subscription } = previous
   const contact: Restored = { id, firstName, lastName, subscription, removed: [], restored: {} }
   const attributes = new Map(Object.entries(previous.attributes))

@@ -7,7 +7,7 @@ import { within } from '../runtime/within.ts'
 import { clientNetwork } from '../values/client-address.ts'
 import { asciiDomain } from '../values/domain.ts'
 
-export type ListenerLimits = {
+type ListenerLimits = {
   mailBytesMax: number
   /** Limit for all emails being received at the same time. */
   heldBytesMax: number

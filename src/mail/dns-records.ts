@@ -11,7 +11,7 @@ const lookUpWithinMs = 8_000
 const policyStepsMax = 4
 const foundCharsMax = 2_000
 
-export type Purpose = 'SPF' | 'DKIM' | 'DMARC' | 'bounces'
+type Purpose = 'SPF' | 'DKIM' | 'DMARC' | 'bounces'
 /** A DNS record that authenticates email or receives bounces. */
 export type RecordToSet = { type: 'TXT' | 'MX'; name: string; value: string; purpose: Purpose }
 /** The status is also `unchecked` if the name servers did not answer. */

@@ -236,7 +236,7 @@ export type UsedKey = {
   sendAt: Date | null
   answer: StoredAnswer
 }
-export type StoredAnswer = {
+type StoredAnswer = {
   contact_created: boolean
   status: 'queued' | 'scheduled' | 'suppressed'
   reason: string | null

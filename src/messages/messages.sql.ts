@@ -15,7 +15,7 @@ import {
 } from '../values/ids.ts'
 
 export const messageStatuses = ['queued', 'scheduled', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled'] as const
-export type MessageStatus = (typeof messageStatuses)[number]
+type MessageStatus = (typeof messageStatuses)[number]
 
 export type MessageRow = {
   organizationId: OrganizationId

@@ -184,7 +184,7 @@ type Input = {
 }
 
 /** Throws `Refusal` if the address, the flow id or the context is invalid. */
-export function sendRequest(
+function sendRequest(
   organizationId: OrganizationId,
   { flowId: flowText, email, context, sendAt, idempotencyKey }: Input,
 ): SendRequest {

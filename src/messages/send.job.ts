@@ -13,8 +13,6 @@ import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } f
 import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
 
-export type { MessageChange } from './send.sql.ts'
-
 export type SendParts = AttemptParts & {
   db: Db
   templates: TemplateCache
@@ -117,7 +115,7 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
 }
 
 /** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
-export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
+type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
 
 async function settle({ db, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
   const write = () => db.begin((tx) => settleMessages(tx, changes, broadcasts?.settle), { rows: changes.length })

@@ -12,7 +12,7 @@ const lastDate = '2999-12-31'
 /** Whole days in a time zone, both ends included. */
 export type Period = { startDate: string; endDate: string; timezone: string; days: number }
 
-export const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
+const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 const midnightOf = (date: string): number => Date.parse(`${date}T00:00:00Z`)
 
 export const datesOf = ({ startDate, days }: Period): string[] =>

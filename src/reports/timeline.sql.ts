@@ -44,7 +44,7 @@ export type TimelineEntry = {
 }
 
 /** A position in the timeline: newest first, by time and then by id. */
-export type Position = { at: Date; id: string }
+type Position = { at: Date; id: string }
 
 /** The newest entries of a contact, of those before a position. */
 export type TimelinePage = {

@@ -13,7 +13,7 @@ const occurrencesMax = 1_000
 
 /** The fields of a contact that are texts. Attributes are named `attributes.` and their key. */
 export const textFields = ['email', 'email_domain', 'first_name', 'last_name'] as const
-export const attributePrefix = 'attributes.'
+const attributePrefix = 'attributes.'
 const attributeNameMax = 200
 
 /** The name of the attribute in a field. It may contain dots. */

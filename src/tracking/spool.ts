@@ -12,7 +12,7 @@ export type SpoolLimits = {
   /** Size of a file, which is read as a whole on replay. */
   fileBytesMax: number
 }
-export const spoolLimits: SpoolLimits = { bytesMax: 256 * MiB, fileBytesMax: 8 * MiB }
+const spoolLimits: SpoolLimits = { bytesMax: 256 * MiB, fileBytesMax: 8 * MiB }
 
 const linesPerWrite = 1_000
 const waitingMax = 20_000

@@ -11,7 +11,7 @@ const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-dig
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Returns a formatter for `MM/DD/YYYY, HH:mm` in the zone, or undefined if there is no such zone. */
-export function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
+function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   const known = formats.get(zone)
   if (known || !zoneName.test(zone)) return known
   try {

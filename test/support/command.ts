@@ -13,7 +13,7 @@ export function newFolder() {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 20 }) }
 }
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 export type Running = AsyncDisposable & {
   child: ChildProcess
   ended: Promise<Ended>

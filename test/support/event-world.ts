@@ -15,7 +15,7 @@ import {
 /** Before all events of the tests: an email is opened after it was accepted. */
 const acceptedAtMs = Date.UTC(2026, 0, 1)
 
-export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
+type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
 export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }
 
 /** Creates flows, contacts and sent messages to record events for, in the given organization or a new one. */

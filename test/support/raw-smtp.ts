@@ -11,7 +11,7 @@ export type Answer = string | Buffer | typeof hang | typeof reset | typeof close
 /** `verb` is the first word of the command, `greeting`, or `end` for the end of an email. `nth` counts it from 1. */
 export type Step = { verb: string; line: string; nth: number; connection: number }
 
-export type RawMail = { from: string; to: string; raw: Buffer }
+type RawMail = { from: string; to: string; raw: Buffer }
 
 export type RawSmtp = AsyncDisposable & {
   port: number

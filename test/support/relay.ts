@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 export type ReceivedMail = { sender: string; recipient: string; raw: string; mail: Email }
 
 /** An SMTP reply other than 250. */
-export type Reply = { code: number; text: string }
+type Reply = { code: number; text: string }
 
 export type TestRelay = AsyncDisposable & {
   url: string

@@ -76,7 +76,7 @@ const simplified = (statement: string) =>
     .toLowerCase()
 
 /** Splits a statement into its queries: each subquery and CTE is a block of its own, replaced by `(…)` in the outer one. */
-export function blocksOf(text: string): string[] {
+function blocksOf(text: string): string[] {
   const blocks: string[] = []
   const outer = withoutQueries(text, blocks)
   return [...outer.split(/ (?:union(?: all)?|intersect|except) /), ...blocks]

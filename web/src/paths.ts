@@ -3,10 +3,7 @@ export const paths = {
   overview: '/',
   login: '/login',
   register: '/register',
-  invitation: (token: string) => `/invitation/${token}`,
   forgotPassword: '/forgot-password',
-  resetPassword: '/reset-password',
-  confirmEmail: '/confirm-email',
   flows: '/flows',
   newFlow: '/flows/new',
   /** The results of the flow. */

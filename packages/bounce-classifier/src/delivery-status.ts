@@ -2,7 +2,7 @@ import { findAddresses, parseAddressField, recipientsMax } from './addresses.ts'
 import { readFieldGroups } from './fields.ts'
 import { type Header, headerValue } from './mail-parts.ts'
 
-export type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
 /** The fields of a delivery-status part (RFC 3464) about one recipient. */
 export type RecipientStatus = {

@@ -5,7 +5,7 @@ export type Envelope = { from: string; to: string }
 export type Stage = 'sender' | 'recipient' | 'data'
 
 /** The relay's answer to an email: `reply` is the text, `status` the enhanced status code (`5.1.1`). */
-export type Answer = { stage: Stage; replyCode: number; status: string | null; reply: string }
+type Answer = { stage: Stage; replyCode: number; status: string | null; reply: string }
 
 export type SendOutcome =
   /** 250: the relay is now responsible for the email. */

@@ -7,10 +7,10 @@ import type { Reader } from '../db.ts'
  */
 export type Placement = 'distributed' | 'reference' | 'local'
 
-export type PlannedTable = { name: string; placement: Placement }
+type PlannedTable = { name: string; placement: Placement }
 
 /** A constraint between two distributed tables. It has to be removed while one of them is distributed and the other is not. */
-export type ForeignKey = { name: string; table: string; target: string; definition: string }
+type ForeignKey = { name: string; table: string; target: string; definition: string }
 
 export type DistributionPlan = { tables: PlannedTable[]; foreignKeys: ForeignKey[] }
 

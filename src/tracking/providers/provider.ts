@@ -5,7 +5,7 @@ import { Refusal } from '../../values/errors.ts'
 import type { Clues } from '../correlate.ts'
 import type { Verdict } from '../verdicts.ts'
 
-export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
+type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
 export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict }
 
 /**

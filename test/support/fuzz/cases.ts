@@ -9,8 +9,8 @@ export const mailgunKey = 'key-fuzz'
 export const postmarkToken = 'postmark-fuzz'
 
 export type HttpCase = { kind: 'http'; method: string; path: string; headers: Record<string, string>; body?: string }
-export type SmtpCase = { kind: 'smtp'; lines: string[] }
-export type RawCase = { kind: 'raw'; bytes: string }
+type SmtpCase = { kind: 'smtp'; lines: string[] }
+type RawCase = { kind: 'raw'; bytes: string }
 export type FuzzCase = HttpCase | SmtpCase | RawCase
 
 type Parameter = { name: string; in: string; schema?: Schema }

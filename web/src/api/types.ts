@@ -83,7 +83,7 @@ export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
 export type TestEmail = Item<Data<`${Org}/flows/{id}/test`, 'post'>['emails']>
 export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
-export type Preview = Data<`${Org}/flows/preview`, 'post'>
+type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
 
 export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>

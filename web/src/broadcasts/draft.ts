@@ -35,7 +35,7 @@ export type DraftVariant = {
 export const variantKeys = ['A', 'B', 'C', 'D'] as const
 export const newVariant: DraftVariant = { content: 'subject', subject: '', flow_version: null, share: 50 }
 export const firstVariants: DraftVariant[] = [{ ...newVariant, content: 'flow' }, newVariant]
-export type When = 'now' | 'at' | 'local'
+type When = 'now' | 'at' | 'local'
 
 export const weekdays: { value: Weekday; label: string }[] = [
   { value: 'mon', label: 'Mon' },

@@ -5,7 +5,7 @@ import { localTimeText } from './local-time.ts'
 import { aboutText, durationText } from './use-rate.ts'
 
 /** How many recipients get the variants before the winner is chosen, as the service divides them. */
-export const sampleSize = (recipients: number, variants: number, percent: number) =>
+const sampleSize = (recipients: number, variants: number, percent: number) =>
   Math.max(Math.round((recipients * percent) / 100), Math.min(recipients, variants))
 
 /** Whether the sample is sent and the other recipients wait for the winner. */

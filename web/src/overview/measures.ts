@@ -2,7 +2,7 @@ import type { EventName, Overview } from '../api/types.ts'
 
 type Totals = Overview['totals']
 export type Day = Overview['series'][number]
-export type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
+type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
 type Count = { total: number; unique: number; machine: number }
 
 /** One statistic of the overview: its number, its rate, and the parts of its bars. */

@@ -50,7 +50,7 @@ export const developerItems: NavItem[] = [
   { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
   { to: paths.apiKeys, label: 'API keys', icon: <IconKey size={18} aria-hidden /> },
 ]
-export const settingsItem: NavItem = {
+const settingsItem: NavItem = {
   to: paths.settings,
   label: 'Settings',
   icon: <IconSettings size={18} aria-hidden />,
