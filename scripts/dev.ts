@@ -4,6 +4,7 @@ import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
 import { bundleWhenStale } from './bundle.ts'
+import { buildDocumentationWhenStale } from './documentation-build.ts'
 
 /**
  * `npm run dev`: compiles the service and restarts it after each change, and serves the web app with hot reload. The
@@ -40,6 +41,7 @@ async function restart(): Promise<void> {
     isOutdated = false
     await stopService()
     await bundleWhenStale()
+    await buildDocumentationWhenStale()
     service = spawn(process.execPath, [join(packageRoot, 'dist/bin/cli.js'), 'start'], {
       cwd: packageRoot,
       env: environment,
@@ -79,15 +81,17 @@ const web = await createServer({
   },
 })
 await web.listen()
-// The service reads migrations from the sources.
-const migrations = watch(join(packageRoot, 'src/db/migrations'), () => void restart())
+// The service reads migrations from the sources, and the documentation from what is built.
+const watched = ['src/db/migrations', 'docs'].map((folder) =>
+  watch(join(packageRoot, folder), { recursive: true }, () => void restart()),
+)
 const compiler = compile()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, async () => {
     isStopping = true
     compiler.kill()
-    migrations.close()
+    for (const watcher of watched) watcher.close()
     await Promise.all([stopService(), web.close()])
     process.exit()
   })

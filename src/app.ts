@@ -6,6 +6,7 @@ import { stepWorker } from './broadcasts/step.job.ts'
 import { bulkActionWorker } from './bulk-actions/bulk-action.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
+import { describeApi } from './documentation/api-document.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { registerMetrics } from './http/metrics.ts'
 import { measureRequests } from './http/request-times.ts'
@@ -61,7 +62,11 @@ const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
 const accountEmailsEveryMs = secondMs
 
-export type AppOptions = PartsOptions & { roles: readonly Role[] }
+export type AppOptions = PartsOptions & {
+  roles: readonly Role[]
+  /** For `documentOf`. */
+  describesApi?: boolean
+}
 
 export type App = {
   server: Server
@@ -73,7 +78,7 @@ export type App = {
 }
 
 /** Builds all parts and connects them. Workers and loops that are not listed here do not run. */
-export async function createApp({ roles, ...options }: AppOptions): Promise<App> {
+export async function createApp({ roles, describesApi = false, ...options }: AppOptions): Promise<App> {
   const { config, log } = options
   const parts = createParts(options)
   const { failures } = parts
@@ -86,6 +91,7 @@ export async function createApp({ roles, ...options }: AppOptions): Promise<App>
   })
   measureRequests(server, parts.metrics)
   if (parts.replica) noteWrites(server, parts.replica)
+  if (describesApi) await describeApi(server)
   await (roles.includes('serve') ? registerRoutes(server, parts, roles) : registerOperatorRoutes(server, parts, roles))
   await server.ready()
   if (roles.includes('work')) measurePause(parts.pause, parts.metrics)

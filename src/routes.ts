@@ -18,8 +18,7 @@ import { consentRoutes } from './contacts/consents.routes.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
-import { registerGuides } from './documentation/guides.routes.ts'
-import { registerDocs } from './documentation/reference.routes.ts'
+import { registerDocumentation } from './documentation/documentation.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
@@ -106,14 +105,13 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
-  await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {
     contact: config.SECURITY_CONTACT,
     baseUrl: config.BASE_URL,
     onRequest: limitByAddress(parts.pageLimit),
   })
-  await registerGuides(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
+  registerDocumentation(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
   await registerOperatorRoutes(server, parts, roles)
 
   await add(

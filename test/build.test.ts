@@ -22,7 +22,8 @@ test('commands in a checkout build only after a change, and a built one can be u
     return await npm.ended
   }
   const other = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  mkdirSync(join(folder.path, 'web/dist'))
+  for (const name of ['web/dist', 'dist/documentation']) mkdirSync(join(folder.path, name))
+  writeFileSync(join(folder.path, 'dist/documentation/files.json'), '')
   writeFileSync(join(folder.path, 'web/dist/index.html'), '')
   expect(await run(other)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
 

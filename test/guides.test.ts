@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readCatalog } from '../src/documentation/catalog.ts'
-import { renderGuide } from '../src/documentation/render-guide.ts'
+import { readCatalog } from '../scripts/documentation/catalog.ts'
+import { renderGuide } from '../scripts/documentation/render-guide.ts'
 import { blocksOf, type GuideBlock, guideNames, readGuide } from './support/guide-blocks.ts'
 import { freePort, startService } from './support/service.ts'
 import { openShell, untilPrinted } from './support/shell.ts'
@@ -45,7 +45,7 @@ test('every code block is run by a test or marked as output or example', () => {
 })
 
 test('the overview lists every guide, and every link leads to a guide and an existing section', () => {
-  const guides = readCatalog()!.sections.flatMap((section) => section.guides)
+  const guides = readCatalog().sections.flatMap((section) => section.guides)
   expect(guides.map(({ name }) => name).sort()).toEqual([...guideNames].sort())
   const sections = new Map(
     guides.map(({ name, title, markdown }) => [name, renderGuide(name, title, markdown).headings.map(({ id }) => id)]),
@@ -151,3 +151,26 @@ async function prepare(app: TestApp): Promise<Record<string, string>> {
     FLOW_ID: flow.body.data.id,
   }
 }
+
+test('headings get the ids that GitHub gives them, unique on a page', () => {
+  const { headings, html } = renderGuide(
+    'x',
+    'X',
+    '# X\n\n## Say `hi`!\n\n## Changing APP_SECRET\n\n## Same\n\n## Same\n',
+  )
+  expect(headings.map(({ id }) => id)).toEqual(['say-hi', 'changing-app_secret', 'same', 'same-1'])
+  expect(html).toContain('<h2 id="say-hi">')
+})
+
+test('code is escaped, and links to other guides lose their extension', () => {
+  const { html, entries } = renderGuide(
+    'x',
+    'X',
+    '```sh run\necho "<b>" & # [x](y.md)\n```\n\n[Next](sending.md#context)\n',
+  )
+  const withoutMarks = html.replace(/<\/?span[^>]*>/g, '')
+  expect(withoutMarks).toContain('echo &quot;&lt;b&gt;&quot; &amp; # [x](y.md)')
+  expect(html).toContain('<span class="hljs-comment"># [x](y.md)</span>')
+  expect(html).toContain('<a href="sending#context">Next</a>')
+  expect(entries[0]?.text).toContain('Next')
+})

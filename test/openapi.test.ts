@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { documentOf } from '../src/documentation/reference.routes.ts'
+import { documentOf } from '../src/documentation/api-document.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 /** Sent to every operation; `call` checks the responses against the document. */

@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import { readConfig } from '../config/config.ts'
 import { openDb } from '../db/db.ts'
-import { documentOf } from '../documentation/reference.routes.ts'
+import { documentOf } from '../documentation/api-document.ts'
 import { openLog } from '../runtime/log.ts'
 
 /** Prints the OpenAPI document. Needs no database, since no query runs before the first request. */
@@ -9,7 +9,7 @@ export async function printOpenApi(): Promise<undefined> {
   const config = readConfig({})
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
   const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
-  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'] })
+  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'], describesApi: true })
   process.stdout.write(`${JSON.stringify(await documentOf(app.server))}\n`)
   await app.stop()
   await db.close()

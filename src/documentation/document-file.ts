@@ -1,32 +1,47 @@
-import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-
-const brotliQuality = 5
 
 type Encoding = 'identity' | 'gzip' | 'br'
 
-/** A page, script or style sheet of the documentation, compressed once. `version` is a hash of its content. */
-export type DocumentFile = { type: string; version: string; bodies: Record<Encoding, Buffer> }
+/** A page, script or style sheet of the documentation. `version` changes with its content. */
+export type DocumentFile = { type: string; version: string; body: (encoding: Encoding) => Promise<Buffer> }
 
-/** Compresses a text. Runs in the libuv thread pool. */
-export async function documentFile(type: string, text: string): Promise<DocumentFile> {
-  const identity = Buffer.from(text)
-  const [gzipped, br] = await Promise.all([
-    promisify(gzip)(identity),
-    promisify(brotliCompress)(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
-  ])
-  return { type, version: hash('sha256', identity, 'hex').slice(0, 16), bodies: { identity, gzip: gzipped, br } }
+/** The content is on disk as `.br` and `.gz`. Clients that accept neither are rare. */
+export const storedBody =
+  (path: string): DocumentFile['body'] =>
+  async (encoding) => {
+    if (encoding === 'br') return readFile(`${path}.br`)
+    const compressed = await readFile(`${path}.gz`)
+    return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed)
+  }
+
+/** The content is made from a stored file when it is first requested. It is compressed in the libuv thread pool. */
+export function madeBody(path: string, make: (text: string) => string): DocumentFile['body'] {
+  let bodies: Promise<Record<Encoding, Buffer>> | undefined
+  const makeBodies = async () => {
+    const identity = Buffer.from(make((await storedBody(path)('identity')).toString()))
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
+    const [gzipped, br] = await Promise.all([
+      promisify(gzip)(identity),
+      promisify(brotliCompress)(identity, { params }),
+    ])
+    return { identity, gzip: gzipped, br }
+  }
+  return async (encoding) => {
+    bodies ??= makeBodies()
+    return (await bodies)[encoding]
+  }
 }
 
 /** Sends a file in the best encoding that the client accepts, or 304 if the client has it. */
-export function sendDocumentFile(
+export async function sendDocumentFile(
   request: FastifyRequest,
   reply: FastifyReply,
   file: DocumentFile,
   headers: Record<string, string>,
-): FastifyReply {
+): Promise<FastifyReply> {
   const etag = `"${file.version}"`
   // Pages reference their scripts with a version, so the content of such a URL never changes.
   const isVersioned = (request.query as { v?: unknown }).v === file.version
@@ -40,7 +55,7 @@ export function sendDocumentFile(
   if (known?.includes(etag)) return reply.status(304).send()
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.type(file.type).send(file.bodies[encoding])
+  return reply.type(file.type).send(await file.body(encoding))
 }
 
 function encodingFor(accepted: string | string[] | undefined): Encoding {

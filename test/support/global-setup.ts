@@ -6,6 +6,7 @@ import { startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { bundleWhenStale } from '../../scripts/bundle.ts'
+import { buildDocumentationWhenStale } from '../../scripts/documentation-build.ts'
 import type { Account } from '../../src/accounts/accounts.sql.ts'
 import { register } from '../../src/accounts/accounts.ts'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
@@ -182,4 +183,5 @@ async function buildService(): Promise<void> {
   // Type errors are printed but do not stop the tests, because the compiler still writes its output.
   spawnSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' })
   await bundleWhenStale()
+  await buildDocumentationWhenStale()
 }

@@ -86,6 +86,7 @@ export async function startTestApp(
     nameServers,
     spareTaskProcesses,
     tuning: { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0, ...tuning },
+    describesApi: true,
   })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo

@@ -1,8 +1,5 @@
-/**
- * Adds what the library leaves out for keyboards and screen readers, also to parts that it renders later: a name and a state for the
- * inputs of the authentication, a name for the buttons that copy code, and focus for code that scrolls.
- */
-export const accessibilityScript = `
+// Adds what the library leaves out for keyboards and screen readers, also to parts that it renders later: a name and a state for the
+// inputs of the authentication, a name for the buttons that copy code, and focus for code that scrolls.
 const complete = () => {
   for (const input of document.querySelectorAll('.code-input-lite__editor')) {
     if (!input.hasAttribute('aria-label')) input.setAttribute('aria-label', input.dataset.placeholder === 'api-key' ? 'Name' : 'Value')
@@ -20,4 +17,3 @@ new MutationObserver(() => {
     complete()
   })
 }).observe(document.querySelector('#app'), { childList: true, subtree: true })
-`.trim()

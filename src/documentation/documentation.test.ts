@@ -1,13 +1,13 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { readCatalog } from '../../scripts/documentation/catalog.ts'
 import { createServer } from '../http/server.ts'
-import { readCatalog } from './catalog.ts'
-import { registerGuides } from './guides.routes.ts'
-import { renderGuide } from './render-guide.ts'
+import { registerDocumentation } from './documentation.routes.ts'
 
-async function startGuides(baseUrl = 'http://localhost:3000') {
+async function startDocumentation(baseUrl = 'http://localhost:3000') {
   const server = createServer({ log: pino({ level: 'silent' }), baseUrl, trustProxy: false })
-  await registerGuides(server, { baseUrl, onRequest: async () => {} })
+  registerDocumentation(server, { baseUrl, onRequest: async () => {} })
   return {
     get: (url: string, headers = {}) => server.inject({ method: 'GET', url, headers }),
     [Symbol.asyncDispose]: () => server.close(),
@@ -15,8 +15,8 @@ async function startGuides(baseUrl = 'http://localhost:3000') {
 }
 
 test('serves every guide as a page and as Markdown, without inline scripts or styles', async () => {
-  await using guides = await startGuides()
-  const all = readCatalog()!.sections.flatMap((section) => section.guides)
+  await using guides = await startDocumentation()
+  const all = readCatalog().sections.flatMap((section) => section.guides)
   expect(all.length).toBeGreaterThan(15)
   for (const { name, title, markdown } of all) {
     const page = await guides.get(`/docs/guides/${name}`)
@@ -31,7 +31,7 @@ test('serves every guide as a page and as Markdown, without inline scripts or st
 })
 
 test('versioned files are immutable, and a client that has a page gets 304', async () => {
-  await using guides = await startGuides()
+  await using guides = await startDocumentation()
   const { body, headers } = await guides.get('/docs/guides/')
   const files = [...body.matchAll(/(?:href|src)="(guides\.(?:css|js)\?v=\w+)"/g)].map(([, file]) => file)
   expect(files).toHaveLength(2)
@@ -45,36 +45,40 @@ test('versioned files are immutable, and a client that has a page gets 304', asy
 })
 
 test('llms.txt links to the Markdown of every guide below the base URL', async () => {
-  await using guides = await startGuides('https://example.com/mail')
+  await using guides = await startDocumentation('https://example.com/mail')
   const { body } = await guides.get('/llms.txt')
   expect(body).toMatch(/^# Waxwing\n\n> /)
   const links = [...body.matchAll(/\(https:\/\/example\.com\/mail(\/docs\/guides\/[a-z-]+\.md)\)/g)]
-  expect(links).toHaveLength(readCatalog()!.sections.flatMap((section) => section.guides).length)
+  expect(links).toHaveLength(readCatalog().sections.flatMap((section) => section.guides).length)
   for (const [, path] of links) expect((await guides.get(path!)).statusCode).toBe(200)
   expect((await guides.get('/llms-full.txt')).body).toContain('# Verifying webhooks')
   const redirect = await guides.get('/docs/guides')
   expect([redirect.statusCode, redirect.headers.location]).toEqual([302, '/mail/docs/guides/'])
 })
 
-test('headings get the ids that GitHub gives them, unique on a page', () => {
-  const { headings, html } = renderGuide(
-    'x',
-    'X',
-    '# X\n\n## Say `hi`!\n\n## Changing APP_SECRET\n\n## Same\n\n## Same\n',
-  )
-  expect(headings.map(({ id }) => id)).toEqual(['say-hi', 'changing-app_secret', 'same', 'same-1'])
-  expect(html).toContain('<h2 id="say-hi">')
+test('files are sent in the best encoding that the client accepts', async () => {
+  await using docs = await startDocumentation()
+  const plain = await docs.get('/docs/js/scalar.js')
+  expect([plain.statusCode, plain.headers['content-encoding']]).toEqual([200, undefined])
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync }
+  for (const [encoding, open] of Object.entries(unpack))
+    for (const path of ['/docs/js/scalar.js', '/openapi.json']) {
+      const sent = await docs.get(path, { 'accept-encoding': `deflate, ${encoding}` })
+      expect([sent.headers['content-encoding'], sent.headers.vary]).toEqual([encoding, 'accept-encoding'])
+      expect(open(sent.rawPayload).equals((await docs.get(path)).rawPayload)).toBe(true)
+    }
 })
 
-test('code is escaped, and links to other guides lose their extension', () => {
-  const { html, entries } = renderGuide(
-    'x',
-    'X',
-    '```sh run\necho "<b>" & # [x](y.md)\n```\n\n[Next](sending.md#context)\n',
-  )
-  const withoutMarks = html.replace(/<\/?span[^>]*>/g, '')
-  expect(withoutMarks).toContain('echo &quot;&lt;b&gt;&quot; &amp; # [x](y.md)')
-  expect(html).toContain('<span class="hljs-comment"># [x](y.md)</span>')
-  expect(html).toContain('<a href="sending#context">Next</a>')
-  expect(entries[0]?.text).toContain('Next')
+test('the served document names the base URL, also in its code samples', async () => {
+  await using docs = await startDocumentation('https://example.com/mail/')
+  const { body, headers } = await docs.get('/openapi.json')
+  const { servers, info, paths } = JSON.parse(body)
+  expect([servers[0].url, info.contact.url]).toEqual([
+    'https://example.com/mail',
+    'https://example.com/mail/docs/guides/',
+  ])
+  expect(paths['/health'].get['x-codeSamples'][0].source).toBe("curl 'https://example.com/mail/health'")
+  expect(body).not.toContain('base-url.invalid')
+  await using other = await startDocumentation('https://other.example')
+  expect((await other.get('/openapi.json')).headers.etag).not.toBe(headers.etag)
 })

@@ -39,7 +39,7 @@ export function guidePage(
 <p id="search-status" class="hidden" role="status"></p>
 </form>
 <nav class="links" aria-label="Waxwing">
-<a href="../">API reference</a>
+<a href="../../src/">API reference</a>
 <a href="../../">Open the app</a>
 </nav>
 </header>

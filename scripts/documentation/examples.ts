@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../config/package-root.ts'
-import { codeSamples } from './code-samples.ts'
+import { packageRoot } from '../../src/config/package-root.ts'
 import {
   type ApiDocument,
   type Example,
@@ -10,7 +9,8 @@ import {
   operationsOf,
   type ResponseEntry,
   typedValue,
-} from './types.ts'
+} from '../../src/documentation/types.ts'
+import { codeSamples } from './code-samples.ts'
 
 const folder = join(packageRoot, 'docs', 'reference', 'examples')
 

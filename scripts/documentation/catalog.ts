@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../config/package-root.ts'
+import { packageRoot } from '../../src/config/package-root.ts'
 
 /** A guide: one Markdown file. `name` is its file name without extension and its path below /docs/guides/. */
 export type Guide = { name: string; title: string; summary: string; markdown: string }
 type GuideSection = { title: string; guides: Guide[] }
 export type Catalog = {
-  /** The text of the overview before its first section, without its title. */
-  introduction: string
   /** The Markdown of the overview. */
   markdown: string
   sections: GuideSection[]
@@ -19,21 +17,19 @@ const entryPattern = /^- \[([^\]]+)\]\(([a-z0-9-]+)\.md\): (.+)$/
 
 /**
  * Reads the guides that README.md of the folder lists. Its second-level headings are the sections of the navigation, its list
- * items (`- [Title](name.md): summary`) the guides. Returns undefined if the folder was not installed.
+ * items (`- [Title](name.md): summary`) the guides.
  */
-export function readCatalog(folder = guidesFolder): Catalog | undefined {
-  const overview = join(folder, 'README.md')
-  if (!existsSync(overview)) return undefined
-  const markdown = readFileSync(overview, 'utf8')
-  const [start = '', ...parts] = markdown.split(/^## /m)
+export function readCatalog(): Catalog {
+  const markdown = readFileSync(join(guidesFolder, 'README.md'), 'utf8')
+  const [, ...parts] = markdown.split(/^## /m)
   const sections = parts.map((part) => {
     const [title = '', ...lines] = part.split('\n')
     const guides = lines.flatMap((line) => {
       const [, name, file, summary] = entryPattern.exec(line) ?? []
       if (!name || !file || !summary) return []
-      return [{ name: file, title: name, summary, markdown: readFileSync(join(folder, `${file}.md`), 'utf8') }]
+      return [{ name: file, title: name, summary, markdown: readFileSync(join(guidesFolder, `${file}.md`), 'utf8') }]
     })
     return { title, guides }
   })
-  return { introduction: start.replace(/^# .*\n/, '').trim(), markdown, sections }
+  return { markdown, sections }
 }

@@ -1,0 +1,3 @@
+import { buildDocumentationWhenStale } from './documentation-build.ts'
+
+await buildDocumentationWhenStale()
