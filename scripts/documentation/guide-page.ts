@@ -31,7 +31,7 @@ export function guidePage(
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="../guides/"><img src="logo.svg" alt="" width="28" height="28">Waxwing <span>Guides</span></a>
+<a class="brand" href="./"><img src="logo.svg" alt="" width="28" height="28">Waxwing <span>Guides</span></a>
 <form class="search" role="search" hidden>
 <label class="hidden" for="search">Search the guides</label>
 <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-controls="results" aria-describedby="search-status">
@@ -39,7 +39,7 @@ export function guidePage(
 <p id="search-status" class="hidden" role="status"></p>
 </form>
 <nav class="links" aria-label="Waxwing">
-<a href="../../src/">API reference</a>
+<a href="../">API reference</a>
 <a href="../../">Open the app</a>
 </nav>
 </header>

@@ -46,8 +46,8 @@ export const referencePage = (style: string, ...scripts: string[]) => `<!doctype
   </head>
   <body>
     <header class="top">
-      <a class="brand" href="../../src/http/"><img src="guides/logo.svg" alt="" width="28" height="28">Waxwing <span>API reference</span></a>
-      <nav aria-label="Waxwing"><a href="guides/">Guides</a><a href="../../src/">Open the app</a></nav>
+      <a class="brand" href="./"><img src="guides/logo.svg" alt="" width="28" height="28">Waxwing <span>API reference</span></a>
+      <nav aria-label="Waxwing"><a href="guides/">Guides</a><a href="../">Open the app</a></nav>
     </header>
     <div id="app"></div>
 ${scripts.map((script) => `    <script src="${script}"></script>`).join('\n')}
