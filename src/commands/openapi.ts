@@ -9,7 +9,14 @@ export async function printOpenApi(): Promise<undefined> {
   const config = readConfig({})
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
   const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
-  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'], describesApi: true })
+  const app = await createApp({
+    config,
+    secrets,
+    db,
+    log: await openLog('silent'),
+    roles: ['serve'],
+    describesApi: true,
+  })
   process.stdout.write(`${JSON.stringify(await documentOf(app.server))}\n`)
   await app.stop()
   await db.close()

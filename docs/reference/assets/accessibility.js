@@ -2,10 +2,13 @@
 // inputs of the authentication, a name for the buttons that copy code, and focus for code that scrolls.
 const complete = () => {
   for (const input of document.querySelectorAll('.code-input-lite__editor')) {
-    if (!input.hasAttribute('aria-label')) input.setAttribute('aria-label', input.dataset.placeholder === 'api-key' ? 'Name' : 'Value')
-    if (input.getAttribute('role') === 'combobox' && !input.hasAttribute('aria-expanded')) input.setAttribute('aria-expanded', 'false')
+    if (!input.hasAttribute('aria-label'))
+      input.setAttribute('aria-label', input.dataset.placeholder === 'api-key' ? 'Name' : 'Value')
+    if (input.getAttribute('role') === 'combobox' && !input.hasAttribute('aria-expanded'))
+      input.setAttribute('aria-expanded', 'false')
   }
-  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) button.setAttribute('aria-label', 'Copy')
+  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])'))
+    button.setAttribute('aria-label', 'Copy')
   for (const code of document.querySelectorAll('.custom-scroll:not([tabindex])')) code.tabIndex = 0
 }
 let isPlanned = false
