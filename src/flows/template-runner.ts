@@ -57,48 +57,40 @@ export class TemplateRunner {
     return version.template === undefined || version.slowUntil > performance.now()
   }
 
-  /** Throws `NeedsTask` if the template is too slow for the main thread. */
-  draftNow(version: ReadyVersion, values: TemplateValues): MailDraft {
-    return this.#inline(version, (template) => draftOf(template, values, inlineLimits))
-  }
-
   /** Returns a promise only if a task is needed: broadcasts draft many emails in one turn of the event loop. */
   draft(version: ReadyVersion, values: TemplateValues): MailDraft | Promise<MailDraft> {
-    try {
-      return this.draftNow(version, values)
-    } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
-      return this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
-    }
+    return (
+      this.#inline(version, (template) => draftOf(template, values, inlineLimits)) ??
+      this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
+    )
   }
 
-  /** Throws `NeedsTask` if the template is too slow for the main thread. */
-  bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody {
+  /** Returns undefined if the template is too slow for the main thread. */
+  bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody | undefined {
     return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
   }
 
   async body(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull): Promise<RenderedBody> {
-    try {
-      return this.bodyNow(version, values)
-    } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
-      return this.#tasks.run(bodyTask, this.#renderOf(version, values, whenFull))
-    }
+    return this.bodyNow(version, values) ?? this.#tasks.run(bodyTask, this.#renderOf(version, values, whenFull))
   }
 
-  #inline<Result>(version: ReadyVersion, render: (template: NonNullable<ReadyVersion['template']>) => Result): Result {
+  #inline<Result>(
+    version: ReadyVersion,
+    render: (template: NonNullable<ReadyVersion['template']>) => Result,
+  ): Result | undefined {
     const { template } = version
-    if (!template || this.isSlow(version)) throw new NeedsTask('units')
+    if (!template || this.isSlow(version)) return undefined
     try {
       const result = render(template)
       version.lateRuns = 0
       return result
     } catch (error) {
-      if (error instanceof NeedsTask && (error.spent === 'units' || ++version.lateRuns >= lateRunsMax)) {
+      if (!(error instanceof NeedsTask)) throw error
+      if (error.spent === 'units' || ++version.lateRuns >= lateRunsMax) {
         version.lateRuns = 0
         version.slowUntil = performance.now() + slowMs
       }
-      throw error
+      return undefined
     }
   }
 

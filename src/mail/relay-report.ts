@@ -32,37 +32,31 @@ export function measureRelay(relay: Transport, registry: Registry): void {
   })
 }
 
-/** How the outcomes are named in the metrics. Nothing was attempted while the relay is unreachable. */
-const outcomeNames: Record<Exclude<SendOutcome['kind'], 'unreachable'>, string> = {
+/** How the outcomes are named in the metrics. Those without a name are not attempts. */
+const outcomeNames: Partial<Record<SendOutcome['kind'], string>> = {
   accepted: 'sent',
   refused: 'rejected',
   deferred: 'deferred',
   interrupted: 'interrupted',
 }
 
-/**
- * Returns a transport that counts the outcomes of the emails passed to it. A count costs an addition; prom-client is used
- * only for a scrape.
- */
+/** Returns a transport that counts the outcomes of the emails passed to it. */
 export function countOutcomes(relay: Transport, registry: Registry): Transport {
-  const counts = { accepted: 0, refused: 0, deferred: 0, interrupted: 0 }
-  new Counter({
+  const names = Object.values(outcomeNames)
+  const counter = new Counter({
     name: 'waxwing_emails_total',
-    help: `Attempts of this process to pass an email to the mail server, by outcome (${Object.values(outcomeNames).join(', ')}).`,
+    help: `Attempts of this process to pass an email to the mail server, by outcome (${names.join(', ')}).`,
     labelNames: ['outcome'],
     registers: [registry],
-    collect() {
-      this.reset()
-      for (const kind of Object.keys(outcomeNames) as (keyof typeof counts)[])
-        this.inc({ outcome: outcomeNames[kind] }, counts[kind])
-    },
   })
+  for (const outcome of names) counter.inc({ outcome }, 0)
   return {
-    send: (mail, options) =>
-      relay.send(mail, options).then((outcome) => {
-        if (outcome.kind !== 'unreachable') counts[outcome.kind]++
-        return outcome
-      }),
+    send: async (mail, options) => {
+      const sent = await relay.send(mail, options)
+      const outcome = outcomeNames[sent.kind]
+      if (outcome) counter.inc({ outcome })
+      return sent
+    },
     holdBulk: (isHeld) => relay.holdBulk(isHeld),
     capacity: (options) => relay.capacity(options),
     state: () => relay.state(),

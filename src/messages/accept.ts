@@ -3,11 +3,9 @@ import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
-import { NeedsTask } from '../flows/template.ts'
-import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
-import type { TemplateValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
@@ -15,7 +13,7 @@ import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
 import { groupBy } from '../values/group-by.ts'
-import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
 import {
   findFlowStates,
@@ -28,7 +26,6 @@ import {
   lockRecipients,
   type NewContact,
   type NewMessage,
-  type Recipient,
   type UsedKey,
 } from './accept.sql.ts'
 import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest, valuesFor } from './draft.ts'
@@ -42,26 +39,16 @@ const roundsWithoutProgressMax = 8
 /** How often an email is drafted in a task process because its flow was changed in the meantime. */
 const draftsMax = 5
 
-/**
- * Settles a request whose template is too slow for the main thread. It is drafted in a task process and then added
- * again.
- */
-class NeedsDraft extends Error {
-  readonly version: ReadyVersion
-  readonly values: TemplateValues
-  constructor(version: ReadyVersion, values: TemplateValues) {
-    super('This email is drafted in a task process')
-    this.version = version
-    this.values = values
-  }
-}
+/** The result of a request whose template is too slow for the main thread. It is added again with the finished draft. */
+type SlowDraft = { versionId: FlowVersionId; drafting: Promise<MailDraft> }
+type Result = Settled<Accepted | SlowDraft>
 
 type Pending = { request: SendRequest; index: number }
 type PendingDraft = Pending & Draft
 type Drafted = {
   drafts: PendingDraft[]
-  /** Rejected requests, by index. */
-  settled: Map<number, Settled<Accepted>>
+  /** Requests that were rejected or are being drafted, by index. */
+  settled: Map<number, Result>
   /** Further requests with the same idempotency key: they get the response of the first once it is written. */
   duplicates: Pending[]
   allowance: Allowance | undefined
@@ -88,7 +75,7 @@ export class Acceptor {
   readonly #senders: SenderPolicy
   readonly #urgentWork: UrgentWork
   readonly #quota: NewOrganizationQuota | undefined
-  readonly #batcher: ItemBatcher<SendRequest, Accepted>
+  readonly #batcher: ItemBatcher<SendRequest, Accepted | SlowDraft>
 
   constructor({ db, templates, runner, senders, urgentWork, quota }: AcceptorParts) {
     this.#db = db
@@ -97,7 +84,7 @@ export class Acceptor {
     this.#senders = senders
     this.#urgentWork = urgentWork
     this.#quota = quota
-    const options: BatcherOptions<SendRequest, Accepted> = {
+    const options: BatcherOptions<SendRequest, Accepted | SlowDraft> = {
       name: 'accept messages',
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
@@ -115,22 +102,17 @@ export class Acceptor {
   }
 
   async #accept(request: SendRequest): Promise<Accepted> {
-    let drafting = request
-    for (let drafts = 0; ; drafts++) {
-      try {
-        return await this.#batcher.add(drafting)
-      } catch (error) {
-        if (!(error instanceof NeedsDraft)) throw error
-        if (drafts === draftsMax) throw tooBusy()
-        const { version, values } = error
-        const draft = await this.#runner.draft(version, values)
-        drafting = { ...request, drafted: { versionId: version.id, draft } }
-      }
+    let drafted: SendRequest['drafted']
+    for (let drafts = 0; drafts <= draftsMax; drafts++) {
+      const result = await this.#batcher.add(drafted ? { ...request, drafted } : request)
+      if ('messageId' in result) return result
+      drafted = { versionId: result.versionId, draft: await result.drafting }
     }
+    throw tooBusy()
   }
 
-  async #acceptAll(requests: SendRequest[]): Promise<Settled<Accepted>[]> {
-    const results: Settled<Accepted>[] = []
+  async #acceptAll(requests: SendRequest[]): Promise<Result[]> {
+    const results: Result[] = []
     let pending = requests.map((request, index): Pending => ({ request, index }))
     let roundsWithoutProgress = 0
     while (pending.length > 0 && roundsWithoutProgress < roundsWithoutProgressMax) {
@@ -143,7 +125,7 @@ export class Acceptor {
   }
 
   /** Settles as many requests as possible and returns those that need another round. */
-  async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
+  async #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
     // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
     const replayed = await this.#replay(pending, results)
     const { drafts, settled, duplicates, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
@@ -176,7 +158,7 @@ export class Acceptor {
     const newContacts = new Map<string, ContactId>()
 
     const drafts: PendingDraft[] = []
-    const settled = new Map<number, Settled<Accepted>>()
+    const settled = new Map<number, Result>()
     const duplicates: Pending[] = []
     const drafted = new Set<string>()
     const pacer = new Pacer()
@@ -193,7 +175,16 @@ export class Acceptor {
         const version = versions.get(flow.versionId)!
         this.#senders.check(version.fromEmail)
         const person = recipients[position]!
-        const draft = this.#draftOf(request, version, person)
+        const draft =
+          request.drafted?.versionId === version.id
+            ? request.drafted.draft
+            : this.#runner.draft(version, valuesFor(request, person))
+        if (draft instanceof Promise) {
+          // The request awaits it after this batch.
+          draft.catch(() => {})
+          settled.set(index, { ok: true, value: { versionId: version.id, drafting: draft } })
+          continue
+        }
         const { message, accepted } = draftMessage(request, flow, draft, person, newContacts)
         allowance?.use(request.organizationId)
         drafts.push({ request, index, message, accepted })
@@ -205,17 +196,6 @@ export class Acceptor {
     return { drafts, settled, duplicates, allowance }
   }
 
-  /** Throws `NeedsDraft` if the template is too slow for the main thread. */
-  #draftOf(request: SendRequest, version: ReadyVersion, person: Recipient): MailDraft {
-    if (request.drafted?.versionId === version.id) return request.drafted.draft
-    const values = valuesFor(request, person)
-    try {
-      return this.#runner.draftNow(version, values)
-    } catch (error) {
-      throw error instanceof NeedsTask ? new NeedsDraft(version, values) : error
-    }
-  }
-
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
     return retrying(roundsWithoutProgressMax, () =>
@@ -224,7 +204,7 @@ export class Acceptor {
   }
 
   /** Settles requests whose idempotency key was used before, and returns them. */
-  async #replay(pending: Pending[], results: Settled<Accepted>[]): Promise<Set<Pending>> {
+  async #replay(pending: Pending[], results: Result[]): Promise<Set<Pending>> {
     const keyed = pending.filter(({ request }) => request.idempotencyKey !== null)
     if (keyed.length === 0) return new Set()
     const used = await findUsedKeys(
@@ -246,7 +226,7 @@ export class Acceptor {
   }
 }
 
-const refused = (error: unknown): Settled<Accepted> => ({ ok: false, error })
+const refused = (error: unknown): Result => ({ ok: false, error })
 const tooBusy = () =>
   new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
     retryAfterSeconds: 1,

@@ -2,7 +2,7 @@ import { classifyReply } from '@waxwing/bounce-classifier'
 import type { SendOutcome, Transport } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
 import { derivedEventId, type NewEvent } from '../events/record.ts'
-import { NeedsTask, type RenderedBody } from '../flows/template.ts'
+import type { RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
@@ -74,34 +74,39 @@ export async function attemptMessage(
   const { email: from } = senderOf(version, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
-  const deliver = (renderBody: (values: TemplateValues) => RenderedBody) => {
+  const deliver = async (
+    renderBody: (values: TemplateValues) => RenderedBody | undefined,
+  ): Promise<Outcome | undefined> => {
     const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
     if (!relay) {
-      const inbox = { organizationId: row.organizationId, messageId: row.id, ...write() }
-      return end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
+      const mail = write()
+      const inbox = mail && { organizationId: row.organizationId, messageId: row.id, ...mail }
+      return inbox && end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
     }
     const section = currentSection()
     const compose = () => {
       // The relay calls back once a connection is free.
       enterSection(section)
-      if (isHalted()) throw new Halted()
-      const { sender, recipient, raw } = write()
+      const mail = isHalted() ? undefined : write()
+      if (!mail) return undefined
+      const { sender, recipient, raw } = mail
       return {
         envelope: { from: sender, to: recipient },
         raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
       }
     }
-    return relay
-      .send(compose, { bulk })
-      .then((outcome) => outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end }))
+    const outcome = await relay.send(compose, { bulk })
+    return outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end })
   }
+  let needsTask = false
   try {
-    try {
-      // Light templates are rendered once a connection is free, so that waiting messages take no memory.
-      return await deliver((values) => parts.runner.bodyNow(version, values))
-    } catch (error) {
-      if (!(error instanceof NeedsTask)) throw error
-    }
+    // Light templates are rendered once a connection is free, so that waiting messages take no memory.
+    const outcome = await deliver((values) => {
+      const body = parts.runner.bodyNow(version, values)
+      needsTask = body === undefined
+      return body
+    })
+    if (!needsTask) return outcome
     const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
     return await deliver((values) => {
       // The task process has read the unsubscribe URL, so the email may contain it.
@@ -109,7 +114,6 @@ export async function attemptMessage(
       return body
     })
   } catch (error) {
-    if (error instanceof Halted) return undefined
     if (!(error instanceof Refusal)) throw error
     if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays, end })
     // A task process is unavailable: nothing was attempted, and the job stays due.
@@ -118,7 +122,6 @@ export async function attemptMessage(
   }
 }
 
-class Halted extends Error {}
 const never = () => false
 
 type ToOutcome = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>, retryInMs?: number) => Outcome
@@ -168,6 +171,7 @@ function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays, end }: Out
       return end({ status: 'bounced', reason: bounce.reason, relayReply: response, event: bounceEvent(row, bounce) })
     }
     case 'unreachable':
+    case 'withdrawn':
       return undefined
   }
 }

@@ -73,14 +73,17 @@ const ordinary = { open: 'open', click: 'click', unsubscribe: 'unsubscribe' } as
 const ofTests = { open: 'test_open', click: 'test_click', unsubscribe: 'test_unsubscribe' } as const
 const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
 
-/** Builds the email with its tracked links. The same message always yields the same bytes. */
+/**
+ * Builds the email with its tracked links. The same message always yields the same bytes. Returns undefined if `renderBody`
+ * does.
+ */
 export function makeMail(
   row: SendRow,
   version: ReadyVersion,
   tokens: Tokens,
   settings: MailSettings,
-  renderBody: (values: TemplateValues) => RenderedBody,
-): OutgoingMail {
+  renderBody: (values: TemplateValues) => RenderedBody | undefined,
+): OutgoingMail | undefined {
   const { organizationId, id: messageId, contactId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const ids = { organizationId, messageId, contactId, flowId }
@@ -91,11 +94,9 @@ export function makeMail(
     signedUrl ??= `${baseUrl}/u/${tokens.sign(purposes.unsubscribe, ids)}`
     return signedUrl
   }
-  const rendered = withUnsubscribeLinkIfMarketing(
-    renderBody(new MessageValues(row, unsubscribeUrl)),
-    row,
-    unsubscribeUrl,
-  )
+  const body = renderBody(new MessageValues(row, unsubscribeUrl))
+  if (!body) return undefined
+  const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
     trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,

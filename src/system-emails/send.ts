@@ -123,6 +123,7 @@ async function send(
     case 'deferred':
     case 'interrupted':
     case 'unreachable':
+    case 'withdrawn':
       return false
   }
 }

@@ -22,7 +22,7 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
 }
 
 type Item = {
-  mail: Mail | (() => Mail)
+  mail: Mail | (() => Mail | undefined)
   bulk: boolean
   tries: number
   resolve: (outcome: SendOutcome) => void
@@ -65,7 +65,7 @@ class Relay implements Transport {
     this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
-  send(mail: Mail | (() => Mail), { bulk = false }: SendOptions = {}): Promise<SendOutcome> {
+  send(mail: Mail | (() => Mail | undefined), { bulk = false }: SendOptions = {}): Promise<SendOutcome> {
     if (this.#closed) return Promise.resolve(closing)
     const state = this.state()
     if (state.kind === 'down') return Promise.resolve(unreachable(state.reason))
@@ -188,8 +188,10 @@ class Relay implements Transport {
 
   #write(item: Item): { envelope: Envelope; data: WireData } | undefined {
     try {
-      const { envelope, raw } = typeof item.mail === 'function' ? item.mail() : item.mail
-      return { envelope, data: toWireData(raw) }
+      const mail = typeof item.mail === 'function' ? item.mail() : item.mail
+      if (mail) return { envelope: mail.envelope, data: toWireData(mail.raw) }
+      this.#resolve(item, { kind: 'withdrawn' })
+      return undefined
     } catch (error) {
       this.#leave(item)
       item.reject(error)

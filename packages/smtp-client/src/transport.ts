@@ -21,6 +21,8 @@ export type SendOutcome =
   | { kind: 'interrupted'; reason: string; maybeSent: boolean }
   /** The relay does not accept any email at the moment. This one was not attempted. */
   | { kind: 'unreachable'; reason: string }
+  /** The function that was to return the email returned none. Nothing was attempted. */
+  | { kind: 'withdrawn' }
 
 export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: string; nextTryAt: Date }
 
@@ -32,10 +34,10 @@ export type SendOptions = { bulk?: boolean }
 
 export interface Transport {
   /**
-   * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Throws
-   * only what that function throws; network errors are outcomes.
+   * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Nothing is
+   * sent if it returns undefined. Throws only what that function throws; network errors are outcomes.
    */
-  send(mail: Mail | (() => Mail), options?: SendOptions): Promise<SendOutcome>
+  send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
   /** While bulk emails are held, none is started. Other emails are not affected. */
   holdBulk(isHeld: boolean): void
   /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */

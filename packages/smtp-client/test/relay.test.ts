@@ -94,21 +94,27 @@ test('held bulk emails are sent after the hold, and other emails during it', asy
   expect(server.mails).toHaveLength(3)
 })
 
-test('builds an email when a connection is free, and fails only the one that cannot be built', async () => {
+test('builds an email when a connection is free, and leaves out those that cannot be built or are withdrawn', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 1 })
   const written: number[] = []
   const write = (i: number) => () => {
     if (i === 1) throw new Error('no such template')
+    if (i === 2) return undefined
     written.push(i)
     return { envelope: mailTo(i), raw: `Subject: ${i}\r\n\r\nHi\r\n` }
   }
   const before = it.relay.capacity()
-  const outcomes = [0, 1, 2].map((i) => it.relay.send(write(i)))
+  const outcomes = [0, 1, 2, 3].map((i) => it.relay.send(write(i)))
   expect(written).toEqual([])
   const settled = await Promise.allSettled(outcomes)
-  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-  expect(server.mails.map((mail) => mail.to)).toEqual([mailTo(0).to, mailTo(2).to])
+  expect(settled.map((each) => (each.status === 'fulfilled' ? each.value.kind : each.status))).toEqual([
+    'accepted',
+    'rejected',
+    'withdrawn',
+    'accepted',
+  ])
+  expect(server.mails.map((mail) => mail.to)).toEqual([mailTo(0).to, mailTo(3).to])
   expect(it.relay.capacity()).toBe(before)
 })
 
