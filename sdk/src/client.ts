@@ -26,7 +26,6 @@ export type Scope =
   | 'flows:write'
   | 'flows:send'
   | 'messages:read'
-  | 'messages:send'
   | 'broadcasts:read'
   | 'broadcasts:write'
   | 'broadcasts:send'

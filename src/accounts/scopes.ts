@@ -6,7 +6,6 @@ export const scopes = [
   'flows:write',
   'flows:send',
   'messages:read',
-  'messages:send',
   'broadcasts:read',
   'broadcasts:write',
   'broadcasts:send',
@@ -20,22 +19,11 @@ export type Scope = (typeof scopes)[number]
 /** The scopes of a key that is created without any. Such a key can call the public API only. */
 export const publicScopes: readonly Scope[] = ['contacts:write', 'flows:send', 'analytics:read']
 
-/**
- * Two scopes have two names each, because those of the public API are older than those by resource. Keys may have either
- * name, and both allow the same.
- */
-const aliases: Partial<Record<Scope, Scope>> = {
-  'flows:send': 'messages:send',
-  'messages:send': 'flows:send',
-  'analytics:read': 'metrics:read',
-  'metrics:read': 'analytics:read',
-}
+/** Two names for the same: the public API calls it analytics, and the other scopes are named by resource. */
+const metricScopes: readonly Scope[] = ['analytics:read', 'metrics:read']
 
-export function hasScope(granted: readonly Scope[], scope: Scope): boolean {
-  if (granted.includes(scope)) return true
-  const alias = aliases[scope]
-  return alias !== undefined && granted.includes(alias)
-}
+export const hasScope = (granted: readonly Scope[], scope: Scope): boolean =>
+  granted.includes(scope) || (metricScopes.includes(scope) && metricScopes.some((name) => granted.includes(name)))
 
 type Resource = 'contacts' | 'flows' | 'messages' | 'broadcasts' | 'webhooks' | 'metrics'
 
@@ -60,7 +48,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'GET /api/v1/event-types': 'webhooks:read',
   'POST /api/v1/organization/flows/preview': 'flows:read',
   'POST /api/v1/organization/flows/:id/preview': 'flows:read',
-  'DELETE /api/v1/organization/messages/:id': 'messages:send',
+  'DELETE /api/v1/organization/messages/:id': 'flows:send',
   'POST /api/v1/organization/broadcasts/:id/start': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/schedule': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/resume': 'broadcasts:send',

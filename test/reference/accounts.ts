@@ -120,7 +120,7 @@ async function recordTeam(recorder: Recorder): Promise<void> {
 
 async function recordApiKeys(recorder: Recorder): Promise<void> {
   const key = await recorder.record('createApiKey', {
-    body: { name: 'Shop backend', scopes: ['contacts:write', 'messages:send'] },
+    body: { name: 'Shop backend', scopes: ['contacts:write', 'flows:send'] },
   })
   await recorder.record('listApiKeys')
   await recorder.record('checkToken')

@@ -21,7 +21,7 @@ import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
 const scopes: { value: Scope; label: string; description: string }[] = [
-  { value: 'messages:send', label: 'Send email', description: 'Send emails through flows' },
+  { value: 'flows:send', label: 'Send email', description: 'Send emails through flows' },
   { value: 'messages:read', label: 'Read messages', description: 'Sent emails and their events' },
   { value: 'contacts:write', label: 'Write contacts', description: 'Add, change, import and erase contacts' },
   { value: 'contacts:read', label: 'Read contacts', description: 'Contacts, groups and suppressions' },
@@ -35,11 +35,11 @@ const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'metrics:read', label: 'Read metrics', description: 'Events and daily counts' },
 ]
 /** The names by which a key that was created through the API may have these permissions. */
-const otherNames: Partial<Record<Scope, Scope>> = { 'flows:send': 'messages:send', 'analytics:read': 'metrics:read' }
+const otherNames: Partial<Record<Scope, Scope>> = { 'analytics:read': 'metrics:read' }
 const labelOf = (scope: Scope) => scopes.find(({ value }) => value === (otherNames[scope] ?? scope))?.label ?? scope
 
 /** What most apps need: the operations of the public API. */
-const usualScopes: Scope[] = ['messages:send', 'contacts:write', 'metrics:read']
+const usualScopes: Scope[] = ['flows:send', 'contacts:write', 'metrics:read']
 
 export function ApiKeysPage() {
   const apiKeys = useQuery(apiKeysQuery)
