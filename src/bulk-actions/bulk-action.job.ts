@@ -7,7 +7,8 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { runSlices, TooExpensive } from '../db/slices.ts'
-import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
+import { dropLane } from '../queue/queue.ts'
+import { turnWorker } from '../queue/turn-worker.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import { firstContactId, lastContactId } from '../segments/id-range.ts'
 import { suppressContacts } from '../suppressions/suppressions.ts'
@@ -29,11 +30,8 @@ import {
 
 export const bulkActionKind = 'contacts.bulk'
 
-/** After this time, an action yields to others and continues in its next turn. */
-const turnMs = 3_000
-/** Actions in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
+/** Actions in progress at once in this process. They share the connections of `BoundedWork`. */
 const inFlightMax = 16
-const perOrganizationMax = 1
 const batchMax = 500
 /** Erasing a contact takes about ten statements. */
 const eraseBatchMax = 20
@@ -46,25 +44,16 @@ export type BulkActionParts = {
   erase: (tx: Tx, organizationId: OrganizationId, id: ContactId) => Promise<boolean>
 }
 
-/** Carries out bulk actions in batches. Each action has its own lane, so that a long one does not delay a short one. */
-export function bulkActionWorker(parts: BulkActionParts): WorkerSpec<BulkAction> {
-  return {
+/** Carries out bulk actions in batches. */
+export const bulkActionWorker = (parts: BulkActionParts): WorkerSpec<BulkAction> =>
+  turnWorker({
+    db: parts.db,
     kind: bulkActionKind,
     inFlightMax,
-    perOrganizationMax,
-    laneWidthMax: 1,
-    load: (claims: Claim[]) => findBulkActions(parts.db, claims),
-    handle: async (claim, record) => {
-      const isFinished = await runBulkAction(parts, record, Date.now() + turnMs)
-      if (!isFinished) await endJobs(parts.db, [{ claim, retryInMs: 0 }])
-      return { peer: 'responsive' }
-    },
-    giveUp: async (claim, record) => {
-      await fail(parts, record, 'An internal error occurred. See the server log for details.')
-      await endJobs(parts.db, [{ claim, retryInMs: 0 }])
-    },
-  }
-}
+    load: (claims) => findBulkActions(parts.db, claims),
+    run: (record, until) => runBulkAction(parts, record, until),
+    giveUp: (record) => fail(parts, record, 'An internal error occurred. See the server log for details.'),
+  })
 
 /** Runs slices until the time is up. Returns true when nothing is left to do. */
 async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: number): Promise<boolean> {

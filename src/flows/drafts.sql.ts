@@ -1,8 +1,8 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
-import type { FlowKind } from './flows.sql.ts'
+import type { FlowContent, FlowKind } from './flows.sql.ts'
 
-export type Draft = {
+export type Draft = FlowContent & {
   organizationId: OrganizationId
   flowId: FlowId
   /** Increases with every change, also across drafts of the same flow. */
@@ -11,13 +11,6 @@ export type Draft = {
   baseVersion: number
   name: string
   kind: FlowKind
-  subject: string
-  html: string
-  htmlFormat: 'html' | 'mjml'
-  text: string | null
-  fromName: string | null
-  fromEmail: string | null
-  replyTo: string | null
   /** The version of test emails of this revision, if any were sent. */
   testVersionId: FlowVersionId | null
   updatedAt: Date

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, type FlowVersionId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from './drafts.sql.ts'
 import { type Flow, findFlow, findVersions, insertFlow, insertVersion, updateFlow, type Version } from './flows.sql.ts'
 import {
+  checkBase,
   checkSender,
   compileVersion,
   contentOf,
@@ -83,7 +84,7 @@ export async function saveDraft(
     changes.checkUnchanged?.(draft)
     checkRevision(changes.baseRevision, draft)
     const current = version?.number ?? 0
-    checkBaseVersion(changes.baseVersion, current)
+    checkBase(changes.baseVersion, current)
     const before = draft ? draftContentOf(draft) : { name: flow.name, kind: flow.kind, ...contentOf(version!) }
     const after = { ...before, ...givenFields(changes, before) }
     const content = { ...after, name: checkName(after.name) }
@@ -237,18 +238,9 @@ function checkRevision(base: number | undefined, draft: Draft | undefined): void
   )
 }
 
-function checkBaseVersion(base: number | undefined, current: number): void {
-  if (base === undefined || base === current) return
-  if (base > current) throw invalid({ path: 'base_version', problem: `must be at most ${current}, the latest version` })
-  throw new Refusal(
-    'conflict',
-    `Version ${current} of this flow was saved in the meantime. Reload it and apply your change again.`,
-  )
-}
-
 /** The caller confirms that the draft replaces a newer version by naming that version. */
 function checkPublishedVersion(base: number | undefined, draft: Draft, current: number): void {
-  checkBaseVersion(base, current)
+  checkBase(base, current)
   if (base === undefined && draft.baseVersion !== current)
     throw new Refusal(
       'conflict',

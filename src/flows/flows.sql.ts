@@ -7,22 +7,26 @@ export type FlowKind = 'transactional' | 'marketing'
 /** `draft`: never published. */
 export type FlowStatus = 'active' | 'paused' | 'archived' | 'draft'
 
-export type Version = {
+/** The content of a flow. Every change of it creates a version. */
+export type FlowContent = {
+  subject: string
+  html: string
+  htmlFormat: 'html' | 'mjml'
+  text: string | null
+  fromName: string | null
+  fromEmail: string | null
+  replyTo: string | null
+}
+
+export type Version = FlowContent & {
   id: FlowVersionId
   flowId: FlowId
   /** Null for a draft of which test emails were sent. */
   number: number | null
   /** The kind of such a draft. The kind of other versions is that of the flow. */
   kind: FlowKind | null
-  subject: string
   source: string
-  htmlFormat: 'html' | 'mjml'
-  html: string
-  text: string | null
   derivedText: string | null
-  fromName: string | null
-  fromEmail: string | null
-  replyTo: string | null
   variables: { name: string; has_default: boolean }[]
   createdAt: Date
 }

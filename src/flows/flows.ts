@@ -9,6 +9,7 @@ import { isLongerThan } from '../values/text.ts'
 import { type Draft, findDraft } from './drafts.sql.ts'
 import {
   type Flow,
+  type FlowContent,
   type FlowKind,
   type FlowStatus,
   findFlow,
@@ -23,18 +24,7 @@ import {
 import { toFieldProblems } from './preview.ts'
 import type { TemplateRunner } from './template-runner.ts'
 
-export type { Flow, FlowKind, Version } from './flows.sql.ts'
-
-/** The content of a flow. Every change of it creates a version. */
-export type FlowContent = {
-  subject: string
-  html: string
-  htmlFormat: 'html' | 'mjml'
-  text: string | null
-  fromName: string | null
-  fromEmail: string | null
-  replyTo: string | null
-}
+export type { Flow, FlowContent, FlowKind, Version } from './flows.sql.ts'
 
 export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: Exclude<FlowStatus, 'draft'> }
 
@@ -199,7 +189,8 @@ async function compileChange(
   return compileVersion(parts, organizationId, content)
 }
 
-function checkBase(base: number | undefined, current: number): void {
+/** Throws `Refusal` if a change is based on another version than the current one. */
+export function checkBase(base: number | undefined, current: number): void {
   if (base === undefined || base === current) return
   if (base > current) throw invalid({ path: 'base_version', problem: `must be at most ${current}, the latest version` })
   throw new Refusal(

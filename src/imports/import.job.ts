@@ -4,7 +4,8 @@ import { attributesTooLarge } from '../contacts/member-input.ts'
 import { noneStored, storeMembers } from '../contacts/members.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
-import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
+import { dropLane } from '../queue/queue.ts'
+import { turnWorker } from '../queue/turn-worker.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Log } from '../runtime/log.ts'
 import { type ImportedSuppression, importSuppressions } from '../suppressions/suppressions.ts'
@@ -30,11 +31,8 @@ import {
 export const importKind = 'contacts.import'
 
 const problemsKeptMax = 1_000
-/** After this time, an import yields to others and continues in its next turn. */
-const turnMs = 3_000
-/** Imports in progress at the same time in one process, overall and of one organization. Each uses a connection and much of a core. */
+/** Imports in progress at the same time in one process. Each uses a connection and much of a core. */
 const inFlightMax = 3
-const perOrganizationMax = 1
 /** An import that was started this often without progress has crashed the process each time, so it fails. */
 export const startsMax = 3
 
@@ -50,26 +48,15 @@ export type ImportParts = {
 type FinishedImport = Pick<Import, 'organizationId' | 'id' | 'fileName' | 'createdBy'> &
   Pick<Progress, 'created' | 'updated' | 'rejected'> & { fault: string | null }
 
-/**
- * Imports files, one slice at a time. Each import has its own lane, so that a long import does not delay a short one.
- */
-export function importWorker(parts: ImportParts): WorkerSpec<Import> {
-  const { db } = parts
-  return {
+/** Imports files, one slice at a time. */
+export const importWorker = (parts: ImportParts): WorkerSpec<Import> =>
+  turnWorker({
+    db: parts.db,
     kind: importKind,
     inFlightMax,
-    perOrganizationMax,
-    laneWidthMax: 1,
-    load: (claims: Claim[]) => findUnfinished(db, claims),
-    handle: async (claim, record) => {
-      const outcome = await importSlice(parts, record, Date.now() + turnMs)
-      // A finished import has no job anymore. If another worker took over, our token no longer matches and this is a
-      // no-op.
-      if (outcome !== 'finished') await endJobs(db, [{ claim, retryInMs: 0 }])
-      return { peer: 'responsive' }
-    },
-  }
-}
+    load: (claims) => findUnfinished(parts.db, claims),
+    run: async (record, until) => (await importSlice(parts, record, until)) === 'finished',
+  })
 
 /**
  * Imports rows from the recorded position until the time is up. Rows and progress are committed together: after a

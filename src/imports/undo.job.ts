@@ -5,7 +5,8 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
-import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
+import { dropLane } from '../queue/queue.ts'
+import { turnWorker } from '../queue/turn-worker.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { deleteImportChanges, type ImportChange, selectLastChanges } from './import-changes.sql.ts'
@@ -28,11 +29,8 @@ import { undoKind } from './undo.ts'
 
 /** Contacts per transaction. */
 const batchMax = 1_000
-/** After this time, an undo yields to others and continues in its next turn. */
-const turnMs = 3_000
-/** Undos in progress at once in this process, overall and of one organization. They share the connections of `BoundedWork`. */
+/** Undos in progress at once in this process. They share the connections of `BoundedWork`. */
 const inFlightMax = 16
-const perOrganizationMax = 1
 
 export type UndoParts = {
   db: Db
@@ -41,29 +39,25 @@ export type UndoParts = {
   forgetContacts: (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) => Promise<void>
 }
 
-/** Undoes imports. Each undo has its own lane. */
+/** Undoes imports. */
 export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
   const { db } = parts
-  return {
+  return turnWorker({
+    db,
     kind: undoKind,
     inFlightMax,
-    perOrganizationMax,
-    laneWidthMax: 1,
-    load: (claims: Claim[]) => findUndoing<Import>(db, claims),
-    handle: async (claim, record) => {
-      const until = Date.now() + turnMs
+    load: (claims) => findUndoing<Import>(db, claims),
+    run: async (record, until) => {
       let undo: Undo | undefined = record.undo!
       while (undo && undo.status !== 'done' && Date.now() < until) undo = await undoStep(parts, record, undo)
-      // The job of a finished undo is gone. If another worker took over, our token no longer matches.
-      if (undo?.status !== 'done') await endJobs(db, [{ claim, retryInMs: 0 }])
-      return { peer: 'responsive' }
+      return undo?.status === 'done'
     },
-    giveUp: (_claim, { organizationId, id }) =>
+    giveUp: ({ organizationId, id }) =>
       db.begin(async (tx) => {
         await failUndo(tx, organizationId, id)
         await dropLane(tx, organizationId, undoKind, id)
       }),
-  }
+  })
 }
 
 /**

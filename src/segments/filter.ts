@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { oneOf } from '../http/envelope.ts'
+import { eventNames } from '../values/event-types.ts'
 
 // A filter is a tree: conditions on contacts, joined by `all` and `any`. The same schema validates requests, describes
 // them in the API reference, and gives the types.
@@ -27,16 +28,6 @@ export const operators = {
   boolean: ['is_true', 'is_false', ...unary],
   list: ['contains', 'not_contains', 'is_empty', 'is_not_empty'],
 } as const
-
-export const engagementEvents = [
-  'emailSent',
-  'emailOpen',
-  'emailClick',
-  'emailSoftBounce',
-  'emailHardBounce',
-  'emailComplaint',
-  'contactUnsubscribe',
-] as const
 
 export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
 export type ContactStatus = (typeof contactStatuses)[number]
@@ -112,7 +103,7 @@ const Engagement = Type.Object(
   {
     type: Type.Literal('engagement'),
     operator: oneOf('did', 'did_not'),
-    event: oneOf(...engagementEvents),
+    event: oneOf(...eventNames),
     at_least: Type.Optional(
       Type.Integer({ minimum: 1, maximum: occurrencesMax, description: 'How many events. Defaults to 1.' }),
     ),

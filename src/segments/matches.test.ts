@@ -4,8 +4,9 @@ import { announcedSeed, type Seeded } from '../../test/support/seeded.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import { eventNames } from '../values/event-types.ts'
 import { type FlowId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
-import { type Condition, contactStatuses, engagementEvents, type Filter, operators, textFields } from './filter.ts'
+import { type Condition, contactStatuses, type Filter, operators, textFields } from './filter.ts'
 import { isSampled, matchesFilter } from './matches.ts'
 import { checkFilter } from './parse-filter.ts'
 
@@ -75,7 +76,7 @@ function imagine(random: Seeded): World {
   const flowIds = Array.from({ length: 3 }, () => newId('flw'))
   const time = (daysMax: number) => new Date(+now - Math.floor(random.next() * daysMax * dayMs))
   const event = (): NaiveEvent => ({
-    eventName: random.pick(engagementEvents),
+    eventName: random.pick(eventNames),
     occurredAt: time(100),
     flowId: random.chance(0.1) ? null : random.pick(flowIds),
     machine: random.chance(0.3),
@@ -178,7 +179,7 @@ function anyCondition(random: Seeded, { groupIds, flowIds }: World): Condition {
       return {
         type: 'engagement',
         operator: random.pick(['did', 'did_not']),
-        event: random.pick(engagementEvents),
+        event: random.pick(eventNames),
         ...(random.chance(0.4) && { at_least: random.int(1, 3) }),
         ...(random.chance(0.5) && { within_days: random.int(1, 99) }),
         ...(random.chance(0.4) && { flow_id: toText('flw', random.pick(flowIds)) }),
