@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { lint, loadConfig } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
 import { documentOf } from '../src/documentation/api-document.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
@@ -191,6 +192,12 @@ test('query parameters can be sent at their full length', async () => {
     ['exportContacts filter', 422],
     ['importContacts mapping', 422],
   ])
+})
+
+test('the committed document passes the linter without warnings', async () => {
+  const config = await loadConfig({ configPath: 'redocly.yaml' })
+  const problems = await lint({ ref: 'docs/openapi.json', config })
+  expect(problems.map(({ ruleId, message, location: [place] }) => [ruleId, message, place?.pointer])).toEqual([])
 })
 
 test('the committed document is that of the routes, without examples', async () => {
