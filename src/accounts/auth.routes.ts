@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, ok } from '../http/envelope.ts'
+import { answers, created, creates, Named, ok } from '../http/envelope.ts'
 import { hasUsers } from './accounts.sql.ts'
 import { login, register } from './accounts.ts'
 import type { Sessions } from './sessions.ts'
@@ -34,7 +34,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
           description:
             'Registration is open while the installation has no user, or always if the operator sets `SIGNUP=open`. Sign-in pages use this to decide which form to show.',
           response: answers(
-            Type.Object({
+            Named('RegistrationStatus', {
               registration_open: Type.Boolean(),
               has_users: Type.Boolean(),
               sends_email: Type.Boolean({

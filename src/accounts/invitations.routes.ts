@@ -158,7 +158,7 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
           errors: { not_found: 'The invitation was used, withdrawn or has expired.' },
           params: Type.Object({ token: Type.String() }),
           response: answers(
-            Type.Object({
+            Named('InvitationPreview', {
               organization_name: Type.String(),
               email: Nullable(Type.String()),
               role: RoleOut,

@@ -122,7 +122,7 @@ export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox 
             conflict: 'Another account uses the address now.',
           },
           body: LinkBody,
-          response: answers(Type.Object({ email: Type.String() })),
+          response: answers(Named('ConfirmedEmail', { email: Type.String() })),
         },
       },
       async (request) => ok({ email: await confirmEmailChange(parts, request.body.token) }, 'Email address changed'),

@@ -50,7 +50,7 @@ export const VariantsIn = Type.Array(VariantIn, {
 })
 export const VariantsOut = Type.Array(Named('Variant', variantFields))
 export const VariantsWithResultsOut = Type.Array(
-  Type.Object({
+  Named('VariantWithResults', {
     ...variantFields,
     recipients: Type.Integer({ description: 'Recipients in the sample. The others are not counted here.' }),
     sent: Type.Integer(),

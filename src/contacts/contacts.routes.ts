@@ -125,7 +125,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         description: `Takes the same filters as the list of contacts. ${estimated} Then \`approximate\` is true.`,
         errors: { not_found: 'The segment does not exist.' },
         querystring: Type.Object({ ...filterQuery, ...exactQuery }),
-        response: answers(Type.Object({ count: Type.Integer(), approximate: Type.Boolean() })),
+        response: answers(Named('ContactCount', { count: Type.Integer(), approximate: Type.Boolean() })),
       },
     },
     async (request) => {
@@ -144,7 +144,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         description: `Counts its contacts now. ${estimated} Then \`exact\` in the response is false.`,
         params: Type.Object({ id: Type.String() }),
         querystring: Type.Object(exactQuery),
-        response: answers(Type.Object({ count: Type.Integer(), exact: Type.Boolean() })),
+        response: answers(Named('SegmentCount', { count: Type.Integer(), exact: Type.Boolean() })),
       },
     },
     async (request) => {

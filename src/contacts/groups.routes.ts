@@ -135,7 +135,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
         errors: { not_found: 'The group or one of the contacts does not exist. `error.fields` names the contacts.' },
         params: IdParams,
         body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
-        response: answers(Type.Object({ added: Type.Integer() })),
+        response: answers(Named('AddedContacts', { added: Type.Integer() })),
       },
     },
     async (request) => {

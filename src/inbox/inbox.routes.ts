@@ -109,7 +109,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
           operationId: 'deleteInboxEmails',
           summary: 'Delete all emails of the built-in inbox',
           description: 'The messages are kept. This cannot be undone.',
-          response: answers(Type.Object({ deleted: Type.Integer() })),
+          response: answers(Named('DeletedEmails', { deleted: Type.Integer() })),
         },
       },
       async (request) => {

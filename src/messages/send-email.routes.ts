@@ -83,7 +83,7 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
             'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
           errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
           params: Type.Object({ id: Type.String() }),
-          response: answers(Type.Object({ message_id: Type.String(), status: oneOf('cancelled') })),
+          response: answers(Named('CancelledEmail', { message_id: Type.String(), status: oneOf('cancelled') })),
         },
       },
       async (request) => {

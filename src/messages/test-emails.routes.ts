@@ -60,7 +60,7 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
           params: Type.Object({ id: Type.String() }),
           body: TestIn,
           response: answers(
-            Type.Object({
+            Named('TestEmails', {
               ...TestEmailOut.properties,
               emails: Type.Array(TestEmailOut, {
                 description: 'One for each address. The other fields are those of the first.',

@@ -84,7 +84,9 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
           summary: 'Get an event',
           description: 'Also returns changes of contacts, which are not listed.',
           params: Type.Object({ id: Type.String() }),
-          response: answers(Type.Object({ ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
+          response: answers(
+            Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) }),
+          ),
         },
       },
       async (request) => {

@@ -53,7 +53,7 @@ const SendingOut = Named('SendingStatus', {
   bounce_domain: Nullable(Type.String()),
   bounce_providers: Type.Array(Type.String(), { description: 'Providers that report bounces and complaints by HTTP.' }),
   records: Type.Array(
-    Type.Object({
+    Named('DnsRecord', {
       type: oneOf('TXT', 'MX'),
       name: Type.String(),
       value: Type.String(),

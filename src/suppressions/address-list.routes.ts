@@ -19,7 +19,7 @@ const ListOut = Named('SuppressedAddresses', {
   already_suppressed: Type.Integer({ description: 'Addresses that were suppressed manually before, or occur twice.' }),
   rejected: Type.Integer(),
   results: Type.Array(
-    Type.Object({
+    Named('SuppressedAddress', {
       line: Type.Integer({ description: 'The line of the list, starting at 1.' }),
       text: Type.String({ description: 'The entry as it was given, truncated.' }),
       email: Nullable(Type.String({ description: 'Null if the entry was rejected.' })),

@@ -325,7 +325,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           },
           params: Params,
           body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
-          response: answers(Type.Object({ delivery_id: Type.String(), attempt: AttemptOut })),
+          response: answers(Named('WebhookTest', { delivery_id: Type.String(), attempt: AttemptOut })),
         },
       },
       async (request) => {
