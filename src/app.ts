@@ -60,7 +60,7 @@ const firstRunMsMax = 250
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
-const accountEmailsEveryMs = secondMs
+const accountEmailsEveryMs = 2 * secondMs
 
 export type AppOptions = PartsOptions & {
   roles: readonly Role[]

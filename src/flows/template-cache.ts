@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../db/db.ts'
+import type { Db, Reader } from '../db/db.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { FlowVersionId, OrganizationId } from '../values/ids.ts'
 import { findVersions, type Version } from './flows.sql.ts'
@@ -53,8 +53,8 @@ export class TemplateCache {
     return this.#ready.calculatedSize
   }
 
-  /** Returns the versions, with one query for those that are not cached. */
-  async getAll(keys: Key[]): Promise<Map<FlowVersionId, ReadyVersion>> {
+  /** Returns the versions, with one query for those that are not cached, in the caller's transaction if there is one. */
+  async getAll(keys: Key[], db: Reader = this.#db): Promise<Map<FlowVersionId, ReadyVersion>> {
     const found = new Map<FlowVersionId, ReadyVersion>()
     const missing = new Map<FlowVersionId, Key>()
     for (const key of keys) {
@@ -64,7 +64,7 @@ export class TemplateCache {
     }
     if (missing.size > 0) {
       const pacer = new Pacer()
-      for (const version of await findVersions(this.#db, [...missing.values()])) {
+      for (const version of await findVersions(db, [...missing.values()])) {
         if (pacer.isDue) await pacer.turn()
         const { organizationId } = missing.get(version.id)!
         const stored = storedTemplateOf(version)

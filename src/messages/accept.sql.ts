@@ -1,7 +1,9 @@
 import type { Standing } from '../contacts/eligibility.ts'
-import type { Db, Reader, Tx, Writer } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { SendRow } from './send.sql.ts'
 
 export type FlowState = {
   organizationId: OrganizationId
@@ -47,17 +49,25 @@ export type Recipient = {
   suppressedBy: Standing['suppressedBy']
 }
 
+/** Like `findRecipients`, and no contact among them can be erased before the end of the transaction. */
+export const lockRecipients = (tx: Tx, keys: readonly AddressKey[]): Promise<Recipient[]> =>
+  recipientsOf(tx, keys, lockContacts(tx, keys))
+
 /**
  * Returns what sending needs to know about each address, whether or not it belongs to a contact, in the order of the
  * keys.
  */
-export async function findRecipients(
+export const findRecipients = (db: Reader, keys: readonly AddressKey[]): Promise<Recipient[]> =>
+  recipientsOf(db, keys, findContacts(db, keys))
+
+async function recipientsOf(
   db: Reader,
-  keys: readonly { organizationId: OrganizationId; emailKey: string }[],
+  keys: readonly AddressKey[],
+  finding: Promise<ContactOfAddress[]>,
 ): Promise<Recipient[]> {
   const [organizations, contacts, suppressions] = await Promise.all([
     findOrganizationNames(db, [...new Set(keys.map((key) => key.organizationId))]),
-    findContacts(db, keys),
+    finding,
     findSuppressions(db, keys),
   ])
   const names = new Map(organizations.map(({ id, name }) => [id, name]))
@@ -106,6 +116,15 @@ const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAd
     with ordinality as key (organization_id, email_key, position)
   join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
 
+/** In key order, so that two transactions cannot deadlock. */
+const lockContacts = (tx: Tx, keys: readonly AddressKey[]) => tx<ContactOfAddress>`
+  select position, id as contact_id, email, first_name, last_name, attributes, subscription
+  from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
+    with ordinality as key (organization_id, email_key, position)
+  join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key
+  order by contacts.organization_id, contacts.id
+  for key share of contacts`
+
 const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AtPosition & { reason: string }>`
   select position, reason
   from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
@@ -136,21 +155,6 @@ export type NewMessage = {
   requestHash: string | null
   /** JSON text, stored with the idempotency key. */
   answer: string | null
-}
-
-/** Returns which of these contacts exist. They cannot be erased before the end of the transaction. */
-export async function lockRecipients(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
-  if (messages.length === 0) return new Set()
-  const rows = await tx<{ id: ContactId }>`
-    select contacts.id
-    from unnest(
-      ${messages.map((message) => message.organizationId)}::uuid[],
-      ${messages.map((message) => message.contactId)}::uuid[]
-    ) as key (organization_id, id)
-    join contacts on contacts.organization_id = key.organization_id and contacts.id = key.id
-    order by contacts.organization_id, contacts.id
-    for key share of contacts`
-  return new Set(rows.map(({ id }) => id))
 }
 
 export type NewContact = AddressKey & {
@@ -200,8 +204,12 @@ export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promi
   return new Set(rows.map(({ messageId }) => messageId))
 }
 
-export function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
-  tx.send`
+/** The values of a message as they are stored. */
+export type StoredValues = Pick<SendRow, 'id' | 'context' | 'recipient' | 'queuedAt'>
+
+/** Returns the stored values after the commit if they are asked for, otherwise nothing. */
+export function insertMessages(tx: Tx, messages: readonly NewMessage[], isReturned: boolean): Promise<StoredValues[]> {
+  return tx.send<StoredValues>`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
       status, reason, is_test, send_at)
     select organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb,
@@ -221,7 +229,8 @@ export function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
       ${messages.map((message) => message.isTest)}::bool[],
       ${messages.map((message) => message.sendAt)}::timestamptz[]
     ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
-      reason, is_test, send_at)`
+      reason, is_test, send_at)
+    ${isReturned ? sql`returning id, context, recipient, queued_at` : sql``}`
 }
 
 export type UsedKey = {
@@ -245,7 +254,7 @@ type StoredAnswer = {
 
 /** Returns the keys used within the last 24 hours, with the response that was sent. */
 export async function findUsedKeys(
-  db: Db,
+  db: Reader,
   keys: { organizationId: OrganizationId; key: string }[],
 ): Promise<UsedKey[]> {
   return db<UsedKey>`

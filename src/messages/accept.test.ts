@@ -217,22 +217,6 @@ test('concurrent requests with one idempotency key to different processes send o
   expect(await app.db`select from messages`).toHaveLength(1)
 })
 
-test('a flow that is paused during a send accepts nothing', async () => {
-  await using app = await startTestApp({}, ['serve'])
-  const flowId = await createFlow(app)
-  class PausingCache extends TemplateCache {
-    override async getAll(keys: Parameters<TemplateCache['getAll']>[0]) {
-      await app.manage('PATCH', `/organization/flows/${flowId}`, { status: 'paused' })
-      return super.getAll(keys)
-    }
-  }
-  const acceptor = acceptorOn(app, new PausingCache(app.db))
-  await expect(acceptor.accept(requestOf(app, flowId, { order_id: 1 }))).rejects.toMatchObject({
-    type: 'flow_not_active',
-  })
-  expect(await app.db`select from messages`).toHaveLength(0)
-})
-
 test('requests with one idempotency key take few queries, accepted or rejected', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)

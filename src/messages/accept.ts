@@ -3,11 +3,12 @@ import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
-import type { TemplateCache } from '../flows/template-cache.ts'
+import type { FlowKind } from '../flows/flows.ts'
+import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { enqueue } from '../queue/queue.ts'
+import { enqueue, type NewJob } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
@@ -17,7 +18,6 @@ import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from
 import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
 import {
   findFlowStates,
-  findRecipients,
   findUsedKeys,
   flowsOf,
   insertContacts,
@@ -26,9 +26,12 @@ import {
   lockRecipients,
   type NewContact,
   type NewMessage,
+  type Recipient,
+  type StoredValues,
   type UsedKey,
 } from './accept.sql.ts'
-import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest, valuesFor } from './draft.ts'
+import type { MessageToSend } from './attempt.ts'
+import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 
 const batchMax = 500
@@ -44,15 +47,16 @@ type SlowDraft = { versionId: FlowVersionId; drafting: Promise<MailDraft> }
 type Result = Settled<Accepted | SlowDraft>
 
 type Pending = { request: SendRequest; index: number }
-type PendingDraft = Pending & Draft
-type Drafted = {
-  drafts: PendingDraft[]
-  /** Requests that were rejected or are being drafted, by index. */
-  settled: Map<number, Result>
-  /** Further requests with the same idempotency key: they get the response of the first once it is written. */
-  duplicates: Pending[]
-  allowance: Allowance | undefined
+type PendingDraft = Pending & {
+  message: NewMessage
+  accepted: Accepted
+  /** For a worker of this process, which then need not read the message again. */
+  toSend: { version: ReadyVersion; flowKind: FlowKind; person: Recipient }
 }
+/** Requests that were accepted, rejected or are being drafted, by index. */
+type Settlements = Map<number, Result>
+/** `left`: requests that need another round. */
+type Round = { settled: Settlements; left: Pending[] }
 
 export type AcceptorParts = {
   db: Db
@@ -126,40 +130,58 @@ export class Acceptor {
 
   /** Settles as many requests as possible and returns those that need another round. */
   async #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
-    // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
-    const replayed = await this.#replay(pending, results)
-    const { drafts, settled, duplicates, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
-    for (const [index, result] of settled) results[index] = result
-    const left: Pending[] = duplicates
-    if (drafts.length > 0) {
-      const { ids, queuedAt } = await this.#write(drafts).finally(() => allowance?.release())
-      for (const draft of drafts)
-        if (!ids || ids.has(draft.message.id))
-          results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
-        else left.push(draft)
+    const accept = async () => {
+      // Before the transaction, because it uses another connection.
+      const allowance = await this.#quota?.allowanceFor(pending.map(({ request }) => request.organizationId))
+      return this.#db
+        .begin((tx) => this.#acceptIn(tx, pending, allowance), { rows: pending.length })
+        .finally(() => allowance?.release())
     }
+    const { settled, left } = await retrying(roundsWithoutProgressMax, accept)
+    for (const [index, result] of settled) results[index] = result
     return left
   }
 
-  async #draft(pending: Pending[]): Promise<Drafted> {
-    if (pending.length === 0) return { drafts: [], settled: new Map(), duplicates: [], allowance: undefined }
+  /** Looks up what the requests refer to, drafts their emails, and writes them. */
+  async #acceptIn(tx: Tx, pending: Pending[], allowance: Allowance | undefined): Promise<Round> {
+    // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
+    const settled = await this.#replay(tx, pending)
+    const { drafts, left } = await this.#draft(
+      tx,
+      pending.filter(({ index }) => !settled.has(index)),
+      { settled, allowance },
+    )
+    if (drafts.length === 0) return { settled, left }
+    const written = await writeMessages(tx, drafts)
+    for (const draft of drafts)
+      if (written.has(draft.message.id)) settled.set(draft.index, { ok: true, value: draft.accepted })
+      else left.push(draft)
+    return { settled, left }
+  }
+
+  /** Drafts the emails. Rejected requests are added to `settled`. */
+  async #draft(
+    tx: Tx,
+    pending: Pending[],
+    { settled, allowance }: { settled: Settlements; allowance: Allowance | undefined },
+  ): Promise<{ drafts: PendingDraft[]; left: Pending[] }> {
+    if (pending.length === 0) return { drafts: [], left: [] }
     const requests = pending.map(({ request }) => request)
-    const [[states, recipients], allowance] = await Promise.all([
-      // In one transaction only to use one connection.
-      this.#db.begin((tx) => Promise.all([findFlowStates(tx, flowsOf(requests)), findRecipients(tx, requests)]), {
-        rows: requests.length,
-      }),
-      this.#quota?.allowanceFor(requests.map(({ organizationId }) => organizationId)),
+    const [states, recipients] = await Promise.all([
+      findFlowStates(tx, flowsOf(requests)),
+      lockRecipients(tx, requests),
     ])
+    const queuedAt = (await transactionTime(tx)) ?? states[0]?.now ?? new Date()
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
     const versions = await this.#templates.getAll(
       states.flatMap(({ organizationId, versionId: id }) => (id ? [{ organizationId, id }] : [])),
+      tx,
     )
     const newContacts = new Map<string, ContactId>()
 
     const drafts: PendingDraft[] = []
-    const settled = new Map<number, Result>()
-    const duplicates: Pending[] = []
+    /** Further requests with the same idempotency key get the response of the first once it is written. */
+    const left: Pending[] = []
     const drafted = new Set<string>()
     const pacer = new Pacer()
     for (const [position, each] of pending.entries()) {
@@ -167,7 +189,7 @@ export class Acceptor {
       const { request, index } = each
       const key = requestKey(request)
       if (key !== undefined && drafted.has(key)) {
-        duplicates.push(each)
+        left.push(each)
         continue
       }
       try {
@@ -187,42 +209,37 @@ export class Acceptor {
         }
         const { message, accepted } = draftMessage(request, flow, draft, person, newContacts)
         allowance?.use(request.organizationId)
-        drafts.push({ request, index, message, accepted })
+        const toSend = { version, flowKind: flow.kind, person }
+        drafts.push({ request, index, message, accepted: { ...accepted, queuedAt }, toSend })
         if (key !== undefined) drafted.add(key)
       } catch (error) {
         settled.set(index, refused(error))
       }
     }
-    return { drafts, settled, duplicates, allowance }
+    return { drafts, left }
   }
 
-  #write(drafts: PendingDraft[]): Promise<Written> {
-    const messages = drafts.map(({ message }) => message)
-    return retrying(roundsWithoutProgressMax, () =>
-      this.#db.begin((tx) => writeMessages(tx, messages), { rows: messages.length }),
-    )
-  }
-
-  /** Settles requests whose idempotency key was used before, and returns them. */
-  async #replay(pending: Pending[], results: Result[]): Promise<Set<Pending>> {
+  /** Settles requests whose idempotency key was used before. */
+  async #replay(tx: Tx, pending: Pending[]): Promise<Settlements> {
+    const settled: Settlements = new Map()
     const keyed = pending.filter(({ request }) => request.idempotencyKey !== null)
-    if (keyed.length === 0) return new Set()
+    if (keyed.length === 0) return settled
     const used = await findUsedKeys(
-      this.#db,
+      tx,
       keyed.map(({ request }) => ({ organizationId: request.organizationId, key: request.idempotencyKey! })),
     )
     const byKey = new Map(used.map((key) => [`${key.organizationId} ${key.key}`, key]))
-    const done = new Set<Pending>()
-    for (const each of keyed) {
-      const found = byKey.get(requestKey(each.request)!)
-      if (!found) continue
-      results[each.index] =
-        found.requestHash === each.request.requestHash
-          ? { ok: true, value: answerAgain(found, each.request) }
-          : refused(keyReused())
-      done.add(each)
+    for (const { request, index } of keyed) {
+      const found = byKey.get(requestKey(request)!)
+      if (found)
+        settled.set(
+          index,
+          found.requestHash === request.requestHash
+            ? { ok: true, value: answerAgain(found, request) }
+            : refused(keyReused()),
+        )
     }
-    return done
+    return settled
   }
 }
 
@@ -258,35 +275,31 @@ function answerAgain(used: UsedKey, request: SendRequest): Accepted {
   }
 }
 
-/** `ids` are the messages that were written; undefined if all were. */
-type Written = { ids: ReadonlySet<MessageId> | undefined; queuedAt: Date }
-
 /**
  * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
- * message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency key was used
- * by another request, or if its contact was erased. Nothing is written for a skipped message except possibly its contact.
+ * message is skipped if, since the lookup, its contact was created or its idempotency key was used by another request.
+ * Nothing is written for a skipped message except possibly its contact.
  */
-async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
-  const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
-  const queuedAt = (await transactionTime(tx)) ?? flows.values().next().value?.now ?? new Date()
-  const active = messages.filter(({ flowId, versionId }) => {
-    const flow = flows.get(flowId)
-    return flow?.versionId === versionId && flow.status === 'active'
-  })
-  // The message of a contact that was erased would not be found by the erasure.
-  const existing = await lockRecipients(
+async function writeMessages(tx: Tx, drafts: readonly PendingDraft[]): Promise<Set<MessageId>> {
+  const created = await createContacts(
     tx,
-    active.filter(({ newContact }) => !newContact),
+    drafts.map(({ message }) => message),
   )
-  const created = await createContacts(tx, active)
-  const ofContacts = active.filter(({ newContact, contactId }) => (newContact ? created : existing).has(contactId))
+  const ofContacts = drafts.filter(({ message }) => !message.newContact || created.has(message.contactId))
   const reserved = await insertKeys(
     tx,
-    ofContacts.filter(({ idempotencyKey }) => idempotencyKey !== null),
+    ofContacts.map(({ message }) => message).filter(({ idempotencyKey }) => idempotencyKey !== null),
   )
-  const written = ofContacts.filter(({ id, idempotencyKey }) => idempotencyKey === null || reserved.has(id))
-  insertWithJobs(tx, written)
-  return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
+  const written = ofContacts.filter(
+    ({ message: { id, idempotencyKey } }) => idempotencyKey === null || reserved.has(id),
+  )
+  const toSend = new Map(written.map(({ message, toSend }) => [message.id, toSend]))
+  insertWithJobs(
+    tx,
+    written.map(({ message }) => message),
+    (message, stored) => messageToSend(message, stored, toSend.get(message.id)!),
+  )
+  return new Set(toSend.keys())
 }
 
 /** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
@@ -307,14 +320,47 @@ async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<
   return created
 }
 
-/** Writes messages and the jobs of those that are queued. */
-export function insertWithJobs(tx: Tx, messages: readonly NewMessage[]): void {
+/** Up to this number, the stored values of new messages are returned, so that a worker of this process need not read them. */
+const handedMax = 20
+
+/**
+ * Writes messages and the jobs of those that are queued. `handOver` makes the input of the job from the message and its stored
+ * values, for a worker of this process.
+ */
+export function insertWithJobs(
+  tx: Tx,
+  messages: readonly NewMessage[],
+  handOver?: (message: NewMessage, stored: StoredValues) => MessageToSend,
+): void {
   if (messages.length === 0) return
-  insertMessages(tx, messages)
+  const isHanded = handOver !== undefined && messages.length <= handedMax
+  const inserted = insertMessages(tx, messages, isHanded)
+  const stored = inserted.then((rows) => new Map(rows.map((row) => [row.id, row])))
+  // If the statement fails, so does the transaction.
+  stored.catch(() => {})
   enqueue(
     tx,
-    messages.flatMap(({ organizationId, id, lane, status, sendAt }) =>
-      status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
-    ),
+    messages.flatMap((message): NewJob[] => {
+      const { organizationId, id, lane, status, sendAt } = message
+      if (status !== 'queued') return []
+      const job = { organizationId, kind: 'message.send' as const, lane, id, dueAt: sendAt ?? undefined }
+      return [isHanded && !sendAt ? { ...job, work: stored.then((rows) => handOver(message, rows.get(id)!)) } : job]
+    }),
   )
+}
+
+/** What a worker would read. The context and the snapshot are the stored ones, whose keys the database has put in order. */
+function messageToSend(
+  { organizationId, id, flowId, versionId, contactId, newContact, email, subject, isTest }: NewMessage,
+  { context, recipient, queuedAt }: StoredValues,
+  { version, flowKind, person }: PendingDraft['toSend'],
+): MessageToSend {
+  const { firstName, suppressedBy } = person
+  const subscription = newContact?.subscription ?? person.subscription
+  const row = {
+    ...{ organizationId, id, flowId, flowVersionId: versionId, flowKind, contactId },
+    ...{ contactEmail: email, contactFirstName: firstName, email, subject, context, isTest, recipient, queuedAt },
+    ...{ broadcastId: null, isScheduled: false, subscription, suppressedBy },
+  }
+  return { row, version }
 }

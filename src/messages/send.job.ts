@@ -57,6 +57,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     laneWidthMax: parts.inFlightMax,
     isOpen: () => parts.relay?.state().kind !== 'down',
     isSlow: ({ version }) => parts.runner.isSlow(version),
+    handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
       const { row, isMarked } = work
@@ -108,11 +109,16 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
     const version = row && versions.get(row.flowVersionId)
     if (!version) return undefined
     const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
-    // The test of a draft has the kind of the draft.
-    const withKind = version.kind ? { ...row, flowKind: version.kind } : row
-    return { row: withKind, version, isCancelled, isMarked: row.isScheduled || attempt > 0 }
+    return workOf({ row, version }, { isCancelled, isMarked: row.isScheduled || attempt > 0 })
   })
 }
+
+/** The test of a draft has the kind of the draft. */
+const workOf = ({ row, version }: MessageToSend, marks: Pick<Work, 'isCancelled' | 'isMarked'>): Work => ({
+  row: version.kind ? { ...row, flowKind: version.kind } : row,
+  version,
+  ...marks,
+})
 
 /** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
 type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>

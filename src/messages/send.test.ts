@@ -2,9 +2,11 @@ import type { ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { collectStatements } from '../../test/support/collect-statements.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
@@ -49,6 +51,30 @@ test('a message reaches the relay as a well-formed, tracked email and counts as 
   expect(mail.text).toContain('https://shop.example/orders/1042')
   expect(raw).not.toMatch(/^List-Unsubscribe/m)
 })
+
+oneServerTest(
+  'emails are sent by the process that accepted them without being read, with the values as stored',
+  async () => {
+    await using relay = await startRelay()
+    await using app = await startTestApp({ SMTP_URL: relay.url })
+    const html = '<p>{{ order_id }} {% for item in items %}{{ item[0] }}={{ item[1] }} {% endfor %}</p>'
+    const flowId = await createFlow(app, { html, text: null })
+    // The database puts the keys in another order, and a repeated attempt must have the same bytes.
+    const context = { order_id: 1, items: { longer: 1, b: 2, a: 3 } }
+    await send(app, flowId, { context })
+    await until('the first email', () => relay.mails.length === 1)
+    using statements = collectStatements()
+    for (let count = 2; count <= 20; count++) {
+      await send(app, flowId, { context })
+      await until('the next email', () => relay.mails.length === count)
+    }
+    // Each of the four lanes is claimed and read at first.
+    expect(statements.texts.filter((text) => text.includes('as is_scheduled')).length).toBeLessThan(12)
+    expect(new Set(relay.mails.map(({ mail }) => mail.html?.match(/<p>(.*) <\/p>/)?.[1]))).toEqual(
+      new Set(['1 a=3 b=2 longer=1']),
+    )
+  },
+)
 
 test('a marketing email has one-click unsubscribe headers and a visible unsubscribe link', async () => {
   await using relay = await startRelay()

@@ -1,19 +1,14 @@
 import { groupBy } from '../values/group-by.ts'
 import type { JobKind, NewJob } from './jobs.ts'
 
-/** A job that was just committed. Its place is known if its row was returned. */
-export type EnqueuedJob = NewJob & { ctid?: string }
-export type EnqueuedRow = { id: string; ctid: string; dueAt: Date }
+/** A job that was just committed. The place of its row is known if it was returned. */
+export type EnqueuedJob = Omit<NewJob, 'work'> & { ctid?: string; work?: unknown }
 
 /** What a transaction that enqueued jobs announces after its commit. */
 export class Enqueued {
   readonly byKind: readonly [JobKind, EnqueuedJob[]][]
-  constructor(jobs: readonly NewJob[], rows: readonly EnqueuedRow[]) {
-    const rowOf = new Map(rows.map(({ id, ctid, dueAt }) => [id, { ctid, dueAt }]))
-    this.byKind = groupBy(
-      jobs.map((job): EnqueuedJob => ({ ...job, ...rowOf.get(job.id) })),
-      ({ kind }) => kind,
-    )
+  constructor(jobs: readonly EnqueuedJob[]) {
+    this.byKind = groupBy(jobs, ({ kind }) => kind)
   }
 }
 

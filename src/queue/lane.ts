@@ -4,7 +4,7 @@ import type { Claim } from './queue.ts'
 
 /** A job whose transaction commits late is due before the last row read. Reading this far back finds it. */
 const lookBackMs = 5_000
-const lookBackEveryMs = 1_000
+const lookBackEveryMs = 2_000
 const fullScanEveryMs = 60_000
 /** After this many consecutive failures there is a pause before each probe, 1 ms longer each time up to the maximum. */
 const failuresWithoutPause = 500

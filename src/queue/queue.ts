@@ -4,7 +4,7 @@ import { onShardsOf } from '../db/cluster/shards.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { Enqueued, type EnqueuedRow, LanesChanged } from './announcements.ts'
+import { Enqueued, type EnqueuedJob, LanesChanged } from './announcements.ts'
 import type { JobKind, NewJob } from './jobs.ts'
 
 export type { JobKind, NewJob } from './jobs.ts'
@@ -26,6 +26,7 @@ export type Claim = {
   token: string
 }
 
+type EnqueuedRow = { id: string; ctid: string; dueAt: Date }
 /** Up to this number, the rows of new jobs are returned, so that a worker of this process need not read them. */
 const returnedMax = 20
 
@@ -52,7 +53,7 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
       ${jobs.map((job) => (job.payload === undefined ? null : JSON.stringify(job.payload)))}::text[]
     ) as job (organization_id, kind, lane, delay_ms, due_at, id, payload)
     ${isReturned ? sql`returning id, ctid, due_at` : sql``}`
-  const enqueued = inserted.then((rows) => new Enqueued(jobs, rows))
+  const enqueued = inserted.then(async (rows) => new Enqueued(isReturned ? await withRows(jobs, rows) : jobs))
   // If the statement fails, so does the transaction.
   enqueued.catch(() => {})
   tx.announce(enqueued)
@@ -72,6 +73,11 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
     )}
     on conflict (organization_id, kind, lane) do update set next_due_at = excluded.next_due_at
     where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at`
+}
+
+const withRows = (jobs: readonly NewJob[], rows: readonly EnqueuedRow[]): Promise<EnqueuedJob[]> => {
+  const rowOf = new Map(rows.map(({ id, ...row }) => [id, row]))
+  return Promise.all(jobs.map(async (job) => ({ ...job, ...rowOf.get(job.id), work: await job.work })))
 }
 
 /** The first job of each lane, in key order. */

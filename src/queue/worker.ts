@@ -54,6 +54,8 @@ export type WorkerSpec<Work> = {
   laneWidthMax: number
   /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */
   laneWidthFirst?: number
+  /** Returns the input of a job that was just enqueued by this process (`NewJob.work`). */
+  handedOver?: (work: unknown) => Work
   /** Loads the input of a batch of jobs. Returns undefined for a job whose message or delivery no longer exists. */
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
   /** Runs, records and settles one job. If it throws, the job is retried later. */
@@ -206,28 +208,17 @@ export class Worker<Work> {
         others.push(job)
         continue
       }
-      const { organizationId, id, ctid, dueAt, payload = null } = job
+      const { organizationId, id, ctid, dueAt, payload = null, work } = job
       const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
       const hasPlace = this.#inFlight + taken.length < this.#spec.inFlightMax && this.#hasPlace(organizationId)
       if (waitMs > soonMs) lane.dueIn(waitMs)
       else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
       else if (lane.add(id)) {
-        const claim = {
-          organizationId,
-          kind: this.#spec.kind,
-          lane: lane.lane,
-          id,
-          ctid,
-          attempt: 0,
-          payload,
-          token: lane.token,
-        }
-        taken.push({
-          organizationId,
-          owner: lane,
-          generation: lane.generation,
-          claim: dueAt ? { ...claim, dueAt } : claim,
-        })
+        const { kind, handedOver } = this.#spec
+        const place = { organizationId, kind, lane: lane.lane, id, ctid, ...(dueAt && { dueAt }) }
+        const claim: Claim = { ...place, attempt: 0, payload, token: lane.token }
+        if (work !== undefined && handedOver) lane.ready.push({ claim, work: handedOver(work) })
+        else taken.push({ organizationId, owner: lane, generation: lane.generation, claim })
       }
     }
     if (taken.length > 0)
