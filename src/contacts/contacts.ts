@@ -86,7 +86,7 @@ export async function editContact(
       throw isUniqueViolation(error) ? emailTaken() : error
     })
     if (edited.length > 0) {
-      insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
+      insertHistory(tx, organizationId, [{ contactId: id, type: 'edited', actor, details: { fields: edited } }])
       await recordContactChanges(tx, organizationId, sourceOf(actor), { updated: [{ id, fields: edited }] })
     }
     if (address && address.emailKey !== locked.emailKey)
@@ -94,7 +94,7 @@ export async function editContact(
     if (status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
     if (status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
-      insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
+      insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', actor, eventId }])
       await recordApiUnsubscription(tx, { id: eventId, organizationId, contactId: id })
     }
     return getContact(tx, organizationId, id)

@@ -3,7 +3,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './eligibility.ts'
-import { type Actor, recordChange } from './history.ts'
+import type { Actor } from './history.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
@@ -102,7 +102,6 @@ export async function lockAndSubscribe(
   tx: Tx,
   organizationId: OrganizationId,
   ids: ContactId[],
-  actor: Actor,
 ): Promise<LockedMember[]> {
   const rows = await tx<{ id: ContactId }>`
     select id from contacts
@@ -114,10 +113,7 @@ export async function lockAndSubscribe(
     update contacts set subscription = ${subscriptionOnJoining(organizationId)}, updated_at = now()
     where organization_id = ${organizationId} and id = any (${held}::uuid[]) and subscription = 'not_subscribed'
     returning id, subscription`
-  const subscribed = changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id)
-  if (subscribed.length > 0)
-    await tx.run(recordChange(organizationId, 'subscribed', actor, sql`unnest(${subscribed}::uuid[]) as joined (id)`))
-  const isNew = new Set(subscribed)
+  const isNew = new Set(changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id))
   return held.map((id) => ({ id, isNewlySubscribed: isNew.has(id) }))
 }
 

@@ -9,7 +9,6 @@ import {
   deleteGroup,
   deleteGroupMembers,
   deleteMembershipsOf,
-  type EndedMembership,
   findGroup,
   type Group,
   groupExists,
@@ -18,7 +17,7 @@ import {
   lockAndSubscribe,
   updateGroup,
 } from './groups.sql.ts'
-import { type Actor, type HistoryRow, insertHistory, insertHistoryRows, sourceOf } from './history.ts'
+import { type Actor, type HistoryEntry, insertHistory, sourceOf } from './history.ts'
 import { lockAddresses, lockGroups } from './locks.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -105,8 +104,13 @@ export async function addMembers(
   ids: ContactId[],
   actor: Actor,
 ): Promise<{ existing: Set<ContactId>; added: number }> {
-  const contacts = await lockAndSubscribe(tx, organizationId, ids, actor)
+  const contacts = await lockAndSubscribe(tx, organizationId, ids)
   const subscribed = contacts.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
+  insertHistory(
+    tx,
+    organizationId,
+    subscribed.map((contactId) => ({ contactId, type: 'subscribed', actor })),
+  )
   await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
   const existing = contacts.map(({ id }) => id)
   const added = await insertMemberships(tx, organizationId, [groupId], existing, actor)
@@ -133,10 +137,8 @@ export async function removeFromGroup(
   actor: Actor,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const [ended] = await deleteMembershipsOf(tx, organizationId, groupId, [contactId])
-    if (!ended) throw new Refusal('not_found', 'The contact is not a member of this group.')
-    await insertHistoryRows(tx, organizationId, [additionOf(ended, groupId)])
-    insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
+    if ((await removeMembers(tx, organizationId, groupId, [contactId], actor)) === 0)
+      throw new Refusal('not_found', 'The contact is not a member of this group.')
   })
 }
 
@@ -150,21 +152,14 @@ export async function removeMembers(
 ): Promise<number> {
   await lockAddresses(tx, organizationId, ids)
   const ended = await deleteMembershipsOf(tx, organizationId, groupId, ids)
-  await insertHistoryRows(
-    tx,
-    organizationId,
-    ended.flatMap((membership) => [
-      additionOf(membership, groupId),
-      { contactId: membership.contactId, type: 'group_removed', actor, details: { group_id: groupId } },
-    ]),
-  )
+  const details = { group_id: groupId }
+  // The history gets the addition now, because the membership that has recorded it ends.
+  const entries = ended.flatMap(({ contactId, addedAt: at, addedByType: type, addedById: id }): HistoryEntry[] => [
+    { contactId, type: 'group_added', actor: { type, id }, at, details },
+    { contactId, type: 'group_removed', actor, details },
+  ])
+  insertHistory(tx, organizationId, entries)
   return ended.length
 }
-
-/** The history of a contact gets the addition when the membership, which has recorded it, ends. */
-const additionOf = (
-  { contactId, addedAt: at, addedByType: type, addedById: id }: EndedMembership,
-  groupId: GroupId,
-): HistoryRow => ({ contactId, type: 'group_added', actor: { type, id }, at, details: { group_id: groupId } })
 
 const nameTaken = () => new Refusal('conflict', 'A group with this name already exists.')

@@ -1,5 +1,4 @@
 import type { Tx } from '../db/db.ts'
-import { type Sql, sql } from '../db/sql.ts'
 import type { EventSource } from '../values/event-types.ts'
 import {
   type ApiKeyId,
@@ -69,8 +68,9 @@ export const sourceOf = ({ type, id }: Actor): EventSource => ({ type, id: actor
 const entriesMax = 1_000
 
 export type HistoryEntry = {
+  contactId: ContactId
   type: Change
-  actor: Actor
+  actor: { type: ActorType; id: string | null; ip?: string }
   /** Names of changed fields, reasons of suppressions or the id of a group; never personal data. */
   details?: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
   /** The event that records the same change. The timeline shows only the event, with this actor. */
@@ -79,29 +79,31 @@ export type HistoryEntry = {
   at?: Date
 }
 
-/** The address of the actor, if the organization stores addresses. */
-const keptIp = (organizationId: OrganizationId, { ip }: Actor): Sql =>
-  sql`(select ${ip ?? null}::text from organizations where id = ${organizationId} and keep_addresses)`
-
 /**
- * Adds one entry to the history of one contact, and drops its oldest entries beyond the limit. An event gets one entry,
- * even if it is recorded again.
+ * Adds entries to the histories of contacts. An event gets one entry, even if it is recorded again. If all entries are about one
+ * contact, its oldest ones beyond the limit are dropped.
  */
-export function insertHistory(
-  tx: Tx,
-  organizationId: OrganizationId,
-  contactId: ContactId,
-  { type, actor, details = {}, eventId, at }: HistoryEntry,
-): void {
+export function insertHistory(tx: Tx, organizationId: OrganizationId, entries: readonly HistoryEntry[]): void {
+  const [first] = entries
+  if (!first) return
   tx.send`
     insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, ip, details)
-    select ${organizationId}::uuid, ${contactId}::uuid, coalesce(${at ?? null}::timestamptz, now()),
-      ${eventId ?? newId('evt')}::uuid, ${type}::text, ${actor.type}::text, ${actor.id}::uuid,
-      case when keep_addresses then ${actor.ip ?? null}::text end,
-      ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb
-    from organizations
-    where id = ${organizationId}
+    select ${organizationId}::uuid, contact_id, coalesce(at, now()), entry.id, type, actor_type, actor_id,
+      case when keep_addresses then ip end, details::jsonb
+    from unnest(
+      ${entries.map(({ contactId }) => contactId)}::uuid[],
+      ${entries.map(({ at }) => at ?? null)}::timestamptz[],
+      ${entries.map(({ eventId }) => eventId ?? newId('evt'))}::uuid[],
+      ${entries.map(({ type }) => type)}::text[],
+      ${entries.map(({ actor }) => actor.type)}::text[],
+      ${entries.map(({ actor }) => actor.id)}::uuid[],
+      ${entries.map(({ actor }) => actor.ip ?? null)}::text[],
+      ${entries.map(({ details, eventId }) => JSON.stringify({ ...details, ...(eventId && { is_event: true }) }))}::text[]
+    ) as entry (contact_id, at, id, type, actor_type, actor_id, ip, details)
+    join organizations on organizations.id = ${organizationId}
     on conflict do nothing`
+  const { contactId } = first
+  if (entries.some((entry) => entry.contactId !== contactId)) return
   tx.send`
     delete from contact_history
     where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (
@@ -109,67 +111,4 @@ export function insertHistory(
       where organization_id = ${organizationId} and contact_id = ${contactId}
       order by at desc, id desc
       offset ${entriesMax})`
-}
-
-/** Like `insertHistory`, for the contact with this address, if there is one. */
-export async function insertHistoryByEmail(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKey: string,
-  entry: HistoryEntry,
-): Promise<void> {
-  const [contact] = await tx<{ id: ContactId }>`
-    select id from contacts where organization_id = ${organizationId} and email_key = ${emailKey}`
-  if (contact) insertHistory(tx, organizationId, contact.id, entry)
-}
-
-/** Like `insertHistory`, for all contacts with these addresses, without the limit per contact. */
-export function insertHistoryByEmails(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKeys: readonly string[],
-  { type, actor, details }: HistoryEntry,
-): void {
-  const source = sql`contacts where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])`
-  tx.send`${recordChange(organizationId, type, actor, source, details)}`
-}
-
-/** An insert of one entry per row of `source (id)`, for statements that change many contacts. */
-export const recordChange = (
-  organizationId: OrganizationId,
-  type: Change,
-  actor: Actor,
-  source: Sql,
-  details: HistoryEntry['details'] = {},
-): Sql => sql`
-  insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, ip, details)
-  select ${organizationId}, id, gen_random_uuid(), ${type}, ${actor.type}, ${actor.id}::uuid, ${keptIp(organizationId, actor)},
-    ${JSON.stringify(details)}::jsonb
-  from ${source}`
-
-export type HistoryRow = {
-  contactId: ContactId
-  type: Change
-  actor: { type: Actor['type']; id: string | null }
-  details?: object
-  /** Now if omitted. */
-  at?: Date
-  eventId?: EventId
-}
-
-/** Adds an entry to the history of each of many contacts. */
-export async function insertHistoryRows(tx: Tx, organizationId: OrganizationId, rows: HistoryRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, details)
-    select ${organizationId}, contact_id, coalesce(at, now()), id, type, actor_type, actor_id, details::jsonb
-    from unnest(
-      ${rows.map(({ contactId }) => contactId)}::uuid[],
-      ${rows.map(({ at }) => at ?? null)}::timestamptz[],
-      ${rows.map(({ eventId }) => eventId ?? newId('evt'))}::uuid[],
-      ${rows.map(({ type }) => type)}::text[],
-      ${rows.map(({ actor }) => actor.type)}::text[],
-      ${rows.map(({ actor }) => actor.id)}::uuid[],
-      ${rows.map(({ details, eventId }) => JSON.stringify({ ...details, ...(eventId && { is_event: true }) }))}::text[]
-    ) as entry (contact_id, at, id, type, actor_type, actor_id, details)`
 }

@@ -4,7 +4,7 @@ import { recordApiUnsubscriptions } from '../events/unsubscription.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './eligibility.ts'
-import { type Actor, insertHistory, insertHistoryRows, sourceOf } from './history.ts'
+import { type Actor, insertHistory, sourceOf } from './history.ts'
 import { lockAddresses } from './locks.ts'
 import {
   confirmUnsubscription,
@@ -34,7 +34,7 @@ export async function carryUnsubscription(
     (await hasUnsubscribed(tx, organizationId, address.emailKey)) &&
     (await updateSubscription(tx, organizationId, id, 'unsubscribed'))
   )
-    insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
+    insertHistory(tx, organizationId, [{ contactId: id, type: 'unsubscribed', actor: { type: 'system', id: null } }])
 }
 
 /** Stops marketing email to the contact. Returns false if it does not exist or had unsubscribed before. */
@@ -73,7 +73,7 @@ export async function unsubscribeByRecipient(
     return false
   }
   const actor: Actor = { type: 'recipient', id: null, ...(ip !== undefined && { ip }) }
-  insertHistory(tx, organizationId, contactId, { type: 'unsubscribed', actor, eventId, at })
+  insertHistory(tx, organizationId, [{ contactId, type: 'unsubscribed', actor, eventId, at }])
   return true
 }
 
@@ -106,7 +106,7 @@ export async function resubscribeByEmail(
 }
 
 async function recordSubscribed(tx: Tx, organizationId: OrganizationId, id: ContactId, actor: Actor): Promise<void> {
-  insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
+  insertHistory(tx, organizationId, [{ contactId: id, type: 'subscribed', actor }])
   await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
 }
 
@@ -125,7 +125,7 @@ export async function unsubscribeContacts(
   if (changed.length === 0) return 0
   await insertUnsubscriptions(tx, organizationId, changed)
   const events = changed.map(({ id }) => ({ id: newId('evt'), contactId: id }))
-  await insertHistoryRows(
+  insertHistory(
     tx,
     organizationId,
     events.map(({ id, contactId }) => ({ contactId, type: 'unsubscribed', actor, eventId: id })),
@@ -147,7 +147,7 @@ export async function unsubscribeByEmail(
   const contacts = await lockSubscribed(tx, organizationId, emailKeys)
   const ids = contacts.map(({ id }) => id)
   await unsubscribeMany(tx, organizationId, ids)
-  await insertHistoryRows(
+  insertHistory(
     tx,
     organizationId,
     ids.map((contactId) => ({ contactId, type: 'unsubscribed', actor })),

@@ -1,5 +1,5 @@
 import type { ContactBefore } from '../contacts/fields.ts'
-import { type Actor, insertHistoryRows, sourceOf, storedActor } from '../contacts/history.ts'
+import { type Actor, insertHistory, sourceOf, storedActor } from '../contacts/history.ts'
 import { triesMax } from '../contacts/transaction.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
@@ -199,7 +199,7 @@ async function recordRestored(
     changed
       .filter(({ contact }) => (contact.subscription === 'subscribed') === isSubscribed)
       .map(({ contact }) => contact.id)
-  await insertHistoryRows(tx, organizationId, [
+  insertHistory(tx, organizationId, [
     ...edited.map(({ id, fields }) => ({ contactId: id, type: 'edited' as const, actor, details: { fields } })),
     ...idsOf(true).map((contactId) => ({ contactId, type: 'subscribed' as const, actor })),
     ...idsOf(false).map((contactId) => ({ contactId, type: 'unsubscribed' as const, actor })),
@@ -212,7 +212,7 @@ async function removeJoined(tx: Tx, _parts: UndoParts, record: Import, undo: Und
   const left = groupId ? await deleteJoined(tx, organizationId, groupId, id, batchMax) : []
   const details = groupId ? { group_id: groupId } : {}
   const actor = storedActor(undo.actorType, undo.actorId)
-  await insertHistoryRows(
+  insertHistory(
     tx,
     organizationId,
     left.flatMap(({ contactId, addedAt: at }) => [

@@ -4,7 +4,7 @@ import { storedText } from '../contacts/stored-address.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
-import { type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
+import { type ContactId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 
 export type Suppression = {
   email: string
@@ -88,4 +88,15 @@ export async function deleteSuppressions(
     where organization_id = ${organizationId} and email_key = ${emailKey}
     returning reason`
   return rows.map(({ reason }) => reason)
+}
+
+/** Returns the contacts with these addresses. */
+export async function selectContactIds(
+  db: Reader,
+  organizationId: OrganizationId,
+  emailKeys: string[],
+): Promise<ContactId[]> {
+  const rows = await db<{ id: ContactId }>`
+    select id from contacts where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])`
+  return rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 import type { SuppressionReason } from '../contacts/eligibility.ts'
-import { type Actor, insertHistoryByEmail, insertHistoryByEmails, insertHistoryRows } from '../contacts/history.ts'
+import { type Actor, insertHistory } from '../contacts/history.ts'
 import { lockAddresses } from '../contacts/locks.ts'
 import { resubscribeByEmail, unsubscribeByEmail } from '../contacts/subscriptions.ts'
 import { inTransaction } from '../contacts/transaction.ts'
@@ -14,6 +14,7 @@ import {
   insertSuppressions,
   type NewSuppression,
   type Suppression,
+  selectContactIds,
   selectSuppressionsOf,
 } from './suppressions.sql.ts'
 
@@ -47,28 +48,41 @@ export async function suppressContacts(
   actor: Actor,
 ): Promise<number> {
   const contacts = await lockAddresses(tx, organizationId, ids)
-  const added = await insertSuppressions(
-    tx,
-    organizationId,
-    contacts.map((contact) => manual(contact)),
-  )
-  const keys = new Set(added.map(({ emailKey }) => emailKey))
-  await insertHistoryRows(
-    tx,
-    organizationId,
-    contacts
-      .filter(({ emailKey }) => keys.has(emailKey))
-      .map(({ id }) => ({ contactId: id, type: 'suppressed', actor, details: { reasons: ['manual'] } })),
-  )
-  return added.length
+  return (await suppressManually(tx, organizationId, contacts, actor)).length
 }
 
-const manual = ({ email, emailKey }: EmailAddress, detail = ''): NewSuppression => ({
-  email,
-  emailKey,
-  reason: 'manual',
-  detail: detail.trim() || null,
-})
+/** Returns the keys of the addresses that were not suppressed manually before. */
+async function suppressManually(
+  tx: Tx,
+  organizationId: OrganizationId,
+  addresses: EmailAddress[],
+  actor: Actor,
+  detail = '',
+): Promise<string[]> {
+  const entries = addresses.map(({ email, emailKey }): NewSuppression => {
+    return { email, emailKey, reason: 'manual', detail: detail.trim() || null }
+  })
+  const added = (await insertSuppressions(tx, organizationId, entries)).map(({ emailKey }) => emailKey)
+  await record(tx, organizationId, added, { type: 'suppressed', reasons: ['manual'] }, actor)
+  return added
+}
+
+/** Records a change in the histories of the contacts with these addresses. */
+async function record(
+  tx: Tx,
+  organizationId: OrganizationId,
+  emailKeys: string[],
+  { type, reasons }: { type: 'suppressed' | 'unsuppressed'; reasons: SuppressionReason[] },
+  actor: Actor,
+): Promise<void> {
+  if (emailKeys.length === 0 || reasons.length === 0) return
+  const ids = await selectContactIds(tx, organizationId, emailKeys)
+  insertHistory(
+    tx,
+    organizationId,
+    ids.map((contactId) => ({ contactId, type, actor, details: { reasons } })),
+  )
+}
 
 /** Suppresses an address manually. Has no effect if it is already suppressed manually. */
 export async function addManualSuppression(
@@ -79,14 +93,7 @@ export async function addManualSuppression(
 ): Promise<Suppression> {
   if (!isStorable(detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
   return inTransaction(db, async (tx) => {
-    const before = await selectSuppressionsOf(tx, organizationId, address.emailKey)
-    await insertSuppressions(tx, organizationId, [manual(address, detail)])
-    if (!before.some(({ reason }) => reason === 'manual'))
-      await insertHistoryByEmail(tx, organizationId, address.emailKey, {
-        type: 'suppressed',
-        actor,
-        details: { reasons: ['manual'] },
-      })
+    await suppressManually(tx, organizationId, [address], actor, detail)
     const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
     return entries.find(({ reason }) => reason === 'manual')!
   })
@@ -108,14 +115,8 @@ export async function suppressListed(
   actor: Actor,
 ): Promise<ListResult[]> {
   if (!isStorable(detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
-  const valid = entries.flatMap((entry) => (entry.email === undefined ? [] : [manual(entry, detail)]))
-  const added = await inTransaction(db, async (tx) => {
-    const keys =
-      valid.length > 0 ? (await insertSuppressions(tx, organizationId, valid)).map(({ emailKey }) => emailKey) : []
-    if (keys.length > 0)
-      insertHistoryByEmails(tx, organizationId, keys, { type: 'suppressed', actor, details: { reasons: ['manual'] } })
-    return new Set(keys)
-  })
+  const valid = entries.filter((entry) => entry.email !== undefined)
+  const added = new Set(await inTransaction(db, (tx) => suppressManually(tx, organizationId, valid, actor, detail)))
   return entries.map((entry) => {
     const { line, text } = entry
     if (entry.email === undefined) return { line, text, email: null, status: 'rejected', problem: entry.problem }
@@ -139,8 +140,7 @@ export async function liftSuppression(
     const lifted = await deleteSuppressions(tx, organizationId, emailKey)
     if (lifted.length === 0) throw notSuppressed()
     const reasons = lifted.filter((reason) => reason !== 'unsubscribe')
-    if (reasons.length > 0)
-      await insertHistoryByEmail(tx, organizationId, emailKey, { type: 'unsuppressed', actor, details: { reasons } })
+    await record(tx, organizationId, [emailKey], { type: 'unsuppressed', reasons }, actor)
     if (lifted.includes('unsubscribe')) await resubscribeByEmail(tx, organizationId, emailKey, actor)
   })
 }
