@@ -2,7 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import {
+  answers,
+  created,
+  creates,
+  IdParams,
+  Named,
+  Nothing,
+  Nullable,
+  ok,
+  oneOf,
+  Timestamp,
+} from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type ApiKey, selectApiKeys } from './api-keys.sql.ts'
@@ -95,7 +106,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
           summary: 'Revoke an API key',
           description:
             'The key stops working immediately in this process and within two seconds in all others. This cannot be undone.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Nothing),
         },
       },

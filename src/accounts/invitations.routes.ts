@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
@@ -66,6 +66,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
             email: Type.Optional(
               Nullable(
                 Type.String({
+                  format: 'email',
                   maxLength: 1024,
                   description: 'If omitted, anyone with the link can use it once, as a member.',
                 }),
@@ -109,7 +110,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
             conflict: 'The invitation has no address, or was sent 5 times.',
             rate_limited: 'The invitation was sent less than a minute ago.',
           },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(InvitationOut),
         },
       },
@@ -128,7 +129,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
           operationId: 'deleteInvitation',
           summary: 'Withdraw an invitation',
           description: 'Owners only. The link of a withdrawn invitation stops working immediately.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Nothing),
         },
       },
@@ -191,7 +192,7 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
           body: Type.Object({
             token: Type.String({ maxLength: linkTokenMax }),
             email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),
-            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
+            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'The name of the person.' }))),
             password: Credential,
             existing_account: Type.Optional(
               Type.Boolean({

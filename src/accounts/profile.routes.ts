@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { answers, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -107,7 +107,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
           description:
             'Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.',
           body: Type.Object({
-            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
+            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Your name.' }))),
             alerts: Type.Optional(
               Type.Object({
                 sending: Type.Optional(alertFields.sending),
@@ -231,7 +231,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
           summary: 'End a session',
           description: 'Signs out one device. Requests with the token of the session are rejected from now on.',
           errors: { not_found: 'You have no such session, or it has expired.' },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Nothing),
         },
       },

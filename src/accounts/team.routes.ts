@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { answers, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
@@ -12,7 +12,6 @@ import { selectTeam, type TeamMember } from './team.sql.ts'
 import { changeRole, removeMember } from './team.ts'
 
 const MemberOut = Named('Member', { ...UserOut.properties, last_login_at: Nullable(Timestamp) })
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Team']
 
 type Parts = {
@@ -54,7 +53,10 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
             'Owners only. Owners can change everything in the organization; members everything except the team and the organization itself.',
           errors: { conflict: 'The member is the last owner.' },
           params: IdParams,
-          body: Type.Object({ role: Type.Optional(RoleOut), can_start_broadcasts: Type.Optional(Type.Boolean()) }),
+          body: Type.Object({
+            role: Type.Optional({ ...RoleOut, description: 'The new role.' }),
+            can_start_broadcasts: Type.Optional(Type.Boolean()),
+          }),
           response: answers(MemberOut),
         },
       },

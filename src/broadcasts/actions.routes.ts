@@ -3,7 +3,7 @@ import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
-import { accepted, accepts, answers, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { Strict } from '../http/unknown-fields.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
 import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
@@ -28,7 +28,6 @@ import type { Confirmation as ConfirmedNumbers } from './service-announcements.t
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
 
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Broadcasts']
 
 const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })

@@ -8,6 +8,7 @@ import {
   created,
   creates,
   errorsOnly,
+  IdParams,
   Named,
   Nothing,
   Nullable,
@@ -47,7 +48,6 @@ import { variantKeyOf, variantKeys } from './variants.ts'
 
 const linksMax = 100
 
-const IdParams = Type.Object({ id: Type.String() })
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 const tags = ['Broadcasts']
 

@@ -25,7 +25,7 @@ const Ids = Type.Array(Type.String(), { maxItems: idsMax })
 const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset.'
 
 const AudienceIn = Named('Audience', {
-  group_ids: Type.Optional(Ids),
+  group_ids: Type.Optional({ ...Ids, description: 'Groups whose members are in the audience.' }),
   segment_ids: Type.Optional(Ids),
   exclude_group_ids: Type.Optional(Ids),
   exclude_segment_ids: Type.Optional(Ids),

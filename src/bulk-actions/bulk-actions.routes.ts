@@ -6,7 +6,7 @@ import { filterQuery, queryMax } from '../contacts/filter-query.ts'
 import { contactsOfImport } from '../contacts/imported-contacts.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
@@ -23,10 +23,10 @@ const Matching = Named(
   'ContactSelection',
   {
     query: Type.Optional(Type.String({ maxLength: queryMax })),
-    group_id: Type.Optional(Type.String()),
+    group_id: Type.Optional(Type.String({ description: 'Only members of this group (`grp_…`).' })),
     import_id: filterQuery.import_id,
     segment_id: Type.Optional(Type.String()),
-    status: Type.Optional(oneOf(...contactStatuses)),
+    status: Type.Optional({ ...oneOf(...contactStatuses), description: 'Only contacts with this status.' }),
     filter: Type.Optional(FilterRef),
   },
   { description: 'All contacts that match these filters; all contacts without any.' },
@@ -49,7 +49,6 @@ const BulkActionOut = Named('BulkAction', {
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
 })
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Parts = { db: Db; read: BoundedRead }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type Consent, listConsents } from './consents.ts'
@@ -44,7 +44,7 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
           summary: 'List the consents of a contact',
           description:
             'Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Type.Array(ConsentOut)),
         },
       },

@@ -10,6 +10,7 @@ import {
   creates,
   errorsOnly,
   FreeObject,
+  IdParams,
   Named,
   Nullable,
   ok,
@@ -52,7 +53,6 @@ const fieldsIn = {
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: attributeKeysMax })),
 }
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
@@ -142,7 +142,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         operationId: 'countSegment',
         summary: 'Count the contacts of a segment',
         description: `Counts its contacts now. ${estimated} Then \`exact\` in the response is false.`,
-        params: Type.Object({ id: Type.String() }),
+        params: IdParams,
         querystring: Type.Object(exactQuery),
         response: answers(Named('SegmentCount', { count: Type.Integer(), exact: Type.Boolean() })),
       },
@@ -198,7 +198,9 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
         body: Type.Object({
           email: Type.String({ minLength: 1 }),
           ...fieldsIn,
-          group_ids: Type.Optional(Type.Array(Type.String(), { maxItems: groupsMax })),
+          group_ids: Type.Optional(
+            Type.Array(Type.String(), { maxItems: groupsMax, description: 'Groups to add the contact to (`grp_…`).' }),
+          ),
           subscription: Type.Optional(
             Type.Unsafe<'subscribed' | 'not_subscribed'>({
               ...oneOf('subscribed', 'not_subscribed'),
@@ -264,7 +266,10 @@ function edit(api: Api, { db }: Parts): void {
         body: Type.Object({
           email: Type.Optional(Type.String({ minLength: 1 })),
           ...fieldsIn,
-          status: Type.Optional(oneOf('subscribed', 'unsubscribed')),
+          status: Type.Optional({
+            ...oneOf('subscribed', 'unsubscribed'),
+            description: 'Subscribes or unsubscribes the contact.',
+          }),
         }),
         response: answers(ContactOut),
       },

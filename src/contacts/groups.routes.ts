@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { parseId, toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
@@ -20,7 +20,6 @@ const GroupOut = Named('Group', {
   member_count: Type.Integer(),
   created_at: Timestamp,
 })
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Groups']
 
 export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {

@@ -45,19 +45,7 @@ type PropertyDocs = { description: string; format?: string }
 
 const flowHtml = 'The HTML part: a Liquid template, in the format `html_format`.'
 
-/** By the name of the property, or by operation and name if one name means different things. */
 const properties: Readonly<Record<string, string | PropertyDocs>> = {
-  'addGroupMembers.email': 'The email address. An invalid one is reported in `rejected`.',
-  'createBulkAction.group_id': 'Only members of this group (`grp_…`).',
-  'createBulkAction.status': 'Only contacts with this status.',
-  'updateContact.status': 'Subscribes or unsubscribes the contact.',
-  'updateWebhook.status': 'Pauses or resumes the webhook.',
-  'updateMember.role': 'The new role.',
-  'acceptInvitation.name': 'The name of the person.',
-  'updateMe.name': 'Your name.',
-  'createBroadcast.group_ids': 'Groups whose members are in the audience.',
-  'updateBroadcast.group_ids': 'Groups whose members are in the audience.',
-  'createContact.group_ids': 'Groups to add the contact to (`grp_…`).',
   action: 'What to do with the contacts.',
   alerts: 'The alerts that you receive by email.',
   all_events: 'Receive all events of emails and unsubscribes, also types that are added later.',
@@ -115,8 +103,7 @@ export function describeOperation(path: string, operation: Operation): void {
     const description = parameter.description ?? parameterDescription(path, parameter)
     if (description) parameter.description = description
   }
-  for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
-    if (schema) describeProperties(operation.operationId, schema)
+  for (const { schema } of Object.values(operation.requestBody?.content ?? {})) if (schema) describeProperties(schema)
   for (const [status, response] of Object.entries(operation.responses))
     if (response.description === 'Default Response') response.description = responseDescriptions[status] ?? 'Success.'
 }
@@ -135,14 +122,16 @@ function parameterDescription(path: string, { name, in: place }: Parameter): str
   return parameters[name]
 }
 
-function describeProperties(operationId: string, schema: Schema): void {
+function describeProperties(schema: Schema): void {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Schema>)) {
-    const docs = properties[`${operationId}.${name}`] ?? properties[name]
-    const { description, format } = typeof docs === 'string' ? { description: docs, format: undefined } : (docs ?? {})
-    if (description && !('$ref' in property)) property.description ??= description
-    if (format && [property.type].flat().includes('string')) property.format ??= format
-    describeProperties(operationId, property)
+    const docs = properties[name]
+    if (docs && property.description === undefined && !('$ref' in property)) {
+      const { description, format } = typeof docs === 'string' ? { description: docs, format: undefined } : docs
+      property.description = description
+      if (format && [property.type].flat().includes('string')) property.format ??= format
+    }
+    describeProperties(property)
   }
   for (const part of [schema.items ?? [], schema.oneOf ?? [], schema.anyOf ?? []].flat() as Schema[])
-    describeProperties(operationId, part)
+    describeProperties(part)
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
-import { answers, created, creates, Nothing, Nullable, ok } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
@@ -38,7 +38,6 @@ const PublishIn = Type.Object({
   ),
   base_revision: baseRevision,
 })
-const Params = Type.Object({ id: Type.String() })
 const tags = ['Flows']
 
 /** Unpublished changes of flows. Emails are sent with the published version. */
@@ -59,7 +58,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
           summary: 'Get the draft of a flow',
           description:
             'Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the response works with `If-Match`.',
-          params: Params,
+          params: IdParams,
           response: answers(DraftOut),
         },
       },
@@ -81,7 +80,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
             sender_not_verified: '`from_email` is not in a verified domain.',
             precondition_failed: 'The draft was changed since you read it.',
           },
-          params: Params,
+          params: IdParams,
           body: DraftIn,
           response: answers(DraftOut),
         },
@@ -115,7 +114,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
             conflict: 'The flow was never published.',
             precondition_failed: 'The draft was changed since you read it.',
           },
-          params: Params,
+          params: IdParams,
           response: answers(Nothing),
         },
       },
@@ -142,7 +141,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
             sender_not_verified: '`from_email` is not in a verified domain.',
             precondition_failed: 'The draft was changed since you read it.',
           },
-          params: Params,
+          params: IdParams,
           body: Type.Optional(Nullable(PublishIn)),
           response: answers(FlowOut),
         },
@@ -166,7 +165,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
           summary: 'Duplicate a flow',
           description:
             'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published. The copy has the status `draft` and starts with version 0.',
-          params: Params,
+          params: IdParams,
           body: Type.Optional(
             Nullable(
               Type.Object({

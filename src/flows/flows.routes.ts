@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, created, creates, Nothing, ok, page, pages } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../http/envelope.ts'
 import { checkIfMatch } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -42,7 +42,6 @@ const FlowChanges = Type.Object({
     }),
   ),
 })
-const Params = Type.Object({ id: Type.String() })
 const tags = ['Flows']
 
 const emptyContent = {
@@ -123,7 +122,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           operationId: 'getFlow',
           summary: 'Get a flow',
           description: '`variables` lists what the template needs from `context`.',
-          params: Params,
+          params: IdParams,
           response: answers(FlowOut),
         },
       },
@@ -147,7 +146,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
               'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
             sender_not_verified: '`from_email` is not in a verified domain.',
           },
-          params: Params,
+          params: IdParams,
           body: FlowChanges,
           response: answers(FlowOut),
         },
@@ -177,7 +176,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           operationId: 'deleteFlow',
           summary: 'Delete a flow',
           description: 'Messages that were sent through the flow and their counts are kept.',
-          params: Params,
+          params: IdParams,
           response: answers(Nothing),
         },
       },

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
-import { answers, FieldProblemOut, FreeObject, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { answers, FieldProblemOut, FreeObject, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentIn, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
@@ -15,6 +15,7 @@ const PreviewIn = Named('PreviewInput', {
   context: Type.Optional(FreeObject),
   contact_email: Type.Optional(
     Type.String({
+      format: 'email',
       maxLength: 320,
       description:
         'The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.',
@@ -76,7 +77,7 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
           summary: 'Preview a flow',
           description:
             'Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           body: PreviewIn,
           response: answers(PreviewOut),
         },

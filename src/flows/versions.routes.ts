@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentOut, toContentOut } from './flows.shapes.ts'
@@ -30,7 +30,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
           operationId: 'listFlowVersions',
           summary: 'List flow versions',
           description: 'Newest first. `created_by` is the email address of the author.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Type.Array(VersionSummaryOut)),
         },
       },

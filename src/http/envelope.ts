@@ -93,6 +93,8 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   })
 }
 
+/** The parameters of paths with the id of a record. */
+export const IdParams = Type.Object({ id: Type.String() })
 export const Timestamp = Type.String({ format: 'date-time' })
 /** Null, declared as a nullable object: many code generators cannot handle a type that is only null. */
 export const Nothing = Type.Unsafe<null>({ type: ['object', 'null'], description: 'Always null.' })

@@ -5,7 +5,7 @@ import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { actorOf } from '../contacts/actor.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, Named, ok } from '../http/envelope.ts'
+import { accepted, accepts, answers, IdParams, Named, ok } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
@@ -60,7 +60,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
           summary: 'Get an import',
           description:
             'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(
             Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut }),
           ),
@@ -83,7 +83,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
           summary: 'Cancel an import',
           description: 'The import stops after the current batch of rows. Rows that were already imported are kept.',
           errors: { conflict: 'The import has already finished.' },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(ImportOut),
         },
       },
@@ -102,7 +102,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
           summary: 'Undo an import',
           description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background: poll the import until \`undo.status\` is \`done\`.`,
           errors: { conflict: 'The import has not finished, was undone before, or finished more than 7 days ago.' },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: accepts(ImportOut),
         },
       },

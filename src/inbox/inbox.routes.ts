@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { notFound } from '../values/errors.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
@@ -79,7 +79,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
           operationId: 'getInboxEmail',
           summary: 'Get an email of the built-in inbox',
           description: 'At most 256 KiB of the email are parsed and returned.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(MailOut),
         },
       },

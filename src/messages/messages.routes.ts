@@ -8,7 +8,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
@@ -187,7 +187,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           summary: 'Get a message',
           description:
             'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(MessageDetailOut),
         },
       },
@@ -230,7 +230,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           description:
             'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
           errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(MessageOut),
         },
       },

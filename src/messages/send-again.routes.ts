@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
-import { answers, ok } from '../http/envelope.ts'
+import { answers, IdParams, ok } from '../http/envelope.ts'
 import { parseEmail } from '../values/email.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -28,7 +27,7 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
             missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
             sender_not_verified: 'The sender of the flow is not in a verified domain.',
           },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(AcceptedOut),
         },
       },

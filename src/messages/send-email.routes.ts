@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
-import { answers, FreeObject, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { answers, FreeObject, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { dayMs } from '../values/durations.ts'
 import { parseEmailField } from '../values/email.ts'
@@ -82,7 +82,7 @@ export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }
           description:
             'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
           errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Named('CancelledEmail', { message_id: Type.String(), status: oneOf('cancelled') })),
         },
       },
@@ -157,7 +157,7 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
             rate_limited:
               'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
           },
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           body: FlowSendIn,
           response: answers(AcceptedOut),
         },

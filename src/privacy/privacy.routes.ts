@@ -7,7 +7,7 @@ import { organizationNameMax } from '../accounts/shapes.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Nothing, ok } from '../http/envelope.ts'
+import { answers, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { deleteOrganization } from './delete-organization.ts'
@@ -29,7 +29,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
           summary: 'Erase a contact',
           description:
             'Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again. This cannot be undone. Export the contact first if you need a record of it.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(Nothing),
         },
       },
@@ -48,7 +48,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
           summary: 'Export everything stored about a contact',
           description:
             'One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more. The response is streamed, with a `Content-Disposition` header that names a file.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           response: answers(ContactExport),
         },
       },

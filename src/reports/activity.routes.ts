@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage } from '../http/paging.ts'
 import { invalid, notFound } from '../values/errors.ts'
@@ -83,10 +83,8 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
           operationId: 'getEvent',
           summary: 'Get an event',
           description: 'Also returns changes of contacts, which are not listed.',
-          params: Type.Object({ id: Type.String() }),
-          response: answers(
-            Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) }),
-          ),
+          params: IdParams,
+          response: answers(Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
         },
       },
       async (request) => {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -70,7 +70,6 @@ const LinkClickOut = Named('LinkClick', {
 })
 
 const { flow_id: _, ...period } = periodQuery
-const params = Type.Object({ id: Type.String() })
 
 export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -85,7 +84,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           description:
             'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
           errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
-          params,
+          params: IdParams,
           querystring: Type.Object(period),
           response: answers(FlowResultsOut),
         },
@@ -128,7 +127,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           description:
             'Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.',
           errors: { validation_failed: '`link` is missing, or a date or the time zone is invalid.' },
-          params,
+          params: IdParams,
           querystring: Type.Object({
             ...period,
             link: Type.String({ maxLength: 500, description: 'A link as returned by the results of the flow.' }),

@@ -5,7 +5,7 @@ import { getContact } from '../contacts/contacts.ts'
 import { actorIdText, actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
@@ -64,7 +64,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           summary: 'List the timeline of a contact',
           description:
             'Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.',
-          params: Type.Object({ id: Type.String() }),
+          params: IdParams,
           querystring: Type.Object(pageQuery),
           response: pages(TimelineOut),
         },

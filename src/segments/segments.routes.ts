@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -21,7 +21,6 @@ const SegmentOut = Named('Segment', {
   updated_at: Timestamp,
 })
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
-const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Segments']
 
 export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
@@ -54,7 +54,6 @@ const DetailOut = Named('DeliveryDetails', {
   attempts: Type.Array(AttemptOut),
 })
 const Replayed = Named('Replay', { replayed: Type.Integer() })
-const Params = Type.Object({ id: Type.String() })
 const tags = ['Deliveries']
 const replayBatchMax = 2_000
 
@@ -68,7 +67,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           operationId: 'listWebhookDeliveries',
           summary: 'List the deliveries of a webhook',
           description: 'Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).',
-          params: Params,
+          params: IdParams,
           querystring: Type.Object({
             ...pageQuery,
             status: Type.Optional(oneOf(...deliveryStatuses)),
@@ -103,7 +102,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           summary: 'Get a delivery',
           description:
             'Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.',
-          params: Params,
+          params: IdParams,
           response: answers(DetailOut),
         },
       },
@@ -135,7 +134,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           description:
             'Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.',
           errors: { conflict: 'The delivery is already pending, or its webhook was deleted.' },
-          params: Params,
+          params: IdParams,
           response: answers(Replayed),
         },
       },
@@ -158,7 +157,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           summary: 'Replay failed deliveries of a webhook',
           description:
             'Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.',
-          params: Params,
+          params: IdParams,
           body: Type.Object({ since: Type.String() }),
           response: answers(Replayed),
         },

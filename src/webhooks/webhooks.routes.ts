@@ -5,7 +5,18 @@ import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
-import { answers, created, creates, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import {
+  answers,
+  created,
+  creates,
+  IdParams,
+  Named,
+  Nothing,
+  Nullable,
+  ok,
+  oneOf,
+  Timestamp,
+} from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
@@ -93,7 +104,6 @@ const RetryScheduleOut = Named('RetrySchedule', {
   delays_seconds: Type.Array(Type.Number(), { description: 'Before the second attempt, the third, and so on.' }),
   in_words: Type.String({ description: 'For example "3 times over 3.5 minutes".' }),
 })
-const Params = Type.Object({ id: Type.String() })
 const tags = ['Webhooks']
 
 export type WebhookRouteParts = WebhookParts &
@@ -199,7 +209,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           summary: 'Get a webhook',
           description:
             '`failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.',
-          params: Params,
+          params: IdParams,
           response: answers(WebhookOut),
         },
       },
@@ -222,8 +232,13 @@ The URL must be https and must not contain credentials or name a private, loopba
           errors: {
             precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
           },
-          params: Params,
-          body: Type.Partial(Type.Object({ ...fields, status: oneOf('active', 'paused') })),
+          params: IdParams,
+          body: Type.Partial(
+            Type.Object({
+              ...fields,
+              status: { ...oneOf('active', 'paused'), description: 'Pauses or resumes the webhook.' },
+            }),
+          ),
           response: answers(WebhookOut),
         },
       },
@@ -268,7 +283,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           operationId: 'deleteWebhook',
           summary: 'Delete a webhook',
           description: 'Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.',
-          params: Params,
+          params: IdParams,
           response: answers(Nothing),
         },
       },
@@ -287,7 +302,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           summary: 'Rotate the signing secret',
           description:
             'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.',
-          params: Params,
+          params: IdParams,
           body: Type.Optional(
             Nullable(
               Type.Object({
@@ -323,7 +338,7 @@ The URL must be https and must not contain credentials or name a private, loopba
             conflict: 'The signing secret cannot be decrypted. Rotate it.',
             rate_limited: 'Too many requests, or too many tests of the organization are in progress.',
           },
-          params: Params,
+          params: IdParams,
           body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
           response: answers(Named('WebhookTest', { delivery_id: Type.String(), attempt: AttemptOut })),
         },
