@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { contactChangeNames } from '../values/event-types.ts'
-import { allFlows } from './all-flows.ts'
+import { allFlows } from './counters.ts'
 
 const workMemory = '128MB'
 const notCounted = [...contactChangeNames]

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { allFlows } from '../events/all-flows.ts'
+import { allFlows } from '../events/counters.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { NoticeKind } from './notices.sql.ts'
 

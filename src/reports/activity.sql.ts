@@ -1,6 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
-import { allFlows } from '../events/all-flows.ts'
+import { allFlows } from '../events/counters.ts'
 import { type EventData, type EventName, eventNames, type WebhookEventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 

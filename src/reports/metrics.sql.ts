@@ -1,6 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { allFlows } from '../events/all-flows.ts'
+import { allFlows } from '../events/counters.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { stretchesOf } from './spans.ts'

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { allFlows } from '../events/all-flows.ts'
+import { allFlows } from '../events/counters.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { countSpans } from './counts.ts'
