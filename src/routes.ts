@@ -35,7 +35,6 @@ import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
-import { unquoteIdempotencyKey } from './messages/idempotency.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
@@ -118,7 +117,6 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     server,
     async (api) => {
       api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
-      api.addHook('onRequest', unquoteIdempotencyKey)
       withSecurity(api, 'apiKey')
       await add(api, tokenCheckRoutes())
       await add(api, memberRoutes({ members: parts.members }))

@@ -1,10 +1,11 @@
-import { createHash, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { mayBroadcast, type User } from './accounts.sql.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey } from './api-keys.sql.ts'
+import { hashKey } from './key-cache.ts'
 import { publicScopes, type Scope, scopes } from './scopes.ts'
 
 const keysMax = 100
@@ -12,9 +13,6 @@ const hintLength = 8
 /** Only letters and digits, so that a double click selects the whole key. 43 characters are 256 bits. */
 const keyCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const keyLength = 43
-
-/** SHA-256 in hex. The key has 256 random bits and cannot be guessed, so a slow hash is not needed. */
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /**
  * The key itself is returned only here; only its hash is stored. Throws `Refusal` if the creator does not have the

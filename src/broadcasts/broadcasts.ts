@@ -1,6 +1,6 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { contextAsText } from '../messages/context.ts'
+import { contextAsText } from '../messages/draft.ts'
 import { type CheckedFilter, countConditions } from '../segments/parse-filter.ts'
 import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'

@@ -55,7 +55,8 @@ export async function recordEvents(
   options: RecordOptions = {},
 ): Promise<Recorded> {
   const recorded = await writeEvents(tx, events, options)
-  await detectBursts(tx, burstCandidates(recorded))
+  const clicks = burstCandidates(recorded)
+  if (clicks.length > 0) await detectBursts(tx, clicks)
   return recorded
 }
 

@@ -1,7 +1,7 @@
 import { ineligibleReason } from '../contacts/eligibility.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import { draftValues, type TemplateValues } from '../flows/values.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
   type ContactId,
   type FlowId,
@@ -10,6 +10,8 @@ import {
   newId,
   type OrganizationId,
 } from '../values/ids.ts'
+import { isDeeperThan } from '../values/nesting.ts'
+import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
 
 /** A validated send request. */
@@ -28,6 +30,20 @@ export type SendRequest = {
   sendAt?: Date | null
   /** The draft from a task process, if the template is too slow for the main thread. */
   drafted?: { versionId: FlowVersionId; draft: MailDraft }
+}
+
+const contextBytesMax = 64 * 1024
+const contextDepthMax = 50
+
+/** Throws `Refusal` if the context is too large or too deep. */
+export function contextAsText(context: Record<string, unknown>): string {
+  if (isDeeperThan(context, contextDepthMax))
+    throw invalid({ path: 'context', problem: `must be nested at most ${contextDepthMax} levels deep` })
+  const text = JSON.stringify(context)
+  if (Buffer.byteLength(text) > contextBytesMax)
+    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
+  if (!isStorableJson(text)) throw invalid({ path: 'context', problem: unstorableProblem })
+  return text
 }
 
 export type Accepted = {

@@ -13,8 +13,7 @@ import { type OrganizationId, toText } from '../values/ids.ts'
 import { parseTimestamp, timestampProblem } from '../values/timestamp.ts'
 import type { Acceptor } from './accept.ts'
 import { cancelMessage } from './cancel.ts'
-import { contextAsText } from './context.ts'
-import type { Accepted, SendRequest } from './draft.ts'
+import { type Accepted, contextAsText, type SendRequest } from './draft.ts'
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
@@ -214,8 +213,13 @@ export function parseSendAt(text: string | undefined): Date | null {
   return inMs > 0 ? sendAt : null
 }
 
-function checkKey(key: string | undefined): string | null {
-  if (key === undefined) return null
+/** A string of a structured field (RFC 9651), such as "order-1042". */
+const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+
+/** The header is the same key with and without quotes. */
+function checkKey(header: string | undefined): string | null {
+  if (header === undefined) return null
+  const key = quoted.exec(header)?.[1]?.replace(/\\(["\\])/g, '$1') ?? header
   if (!keyPattern.test(key))
     throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must consist of 1 to 255 visible ASCII characters.')
   return key

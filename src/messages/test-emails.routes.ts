@@ -6,7 +6,7 @@ import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
 import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type FlowId, toText } from '../values/ids.ts'
-import { contextAsText } from './context.ts'
+import { contextAsText } from './draft.ts'
 import { NotSentReason, parseSendAt, SendAt } from './send-email.routes.ts'
 import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
 
