@@ -1,21 +1,19 @@
-import { Anchor, Button } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Anchor } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Link } from 'react-router'
-import { messageOf } from '../api/api-error.ts'
 import { keys } from '../api/keys.ts'
 import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { emailText } from '../ui/email-text.ts'
+import { ExportButton } from '../ui/export-button.tsx'
 import { FilterSelect } from '../ui/filters.tsx'
 import { TableList } from '../ui/list.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
-import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { RecipientBadge, recipientLooks } from './broadcast-status.tsx'
 import { exportRecipients, isActive, useRecipients } from './broadcasts.api.ts'
@@ -70,7 +68,9 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
     <Section
       title="Recipients"
       description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then.`}
-      actions={<ExportButton broadcast={broadcast} status={status} />}
+      actions={
+        <ExportButton size="xs" run={() => exportRecipients(broadcast.id, status, `${fileName(broadcast.name)}.csv`)} />
+      }
     >
       <TableList
         label="Recipients"
@@ -82,24 +82,6 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
         notFound={status !== '' && { title: 'No recipients', children: 'No recipient has this status.' }}
       />
     </Section>
-  )
-}
-
-function ExportButton({ broadcast, status }: { broadcast: BroadcastDetail; status: RecipientStatus | '' }) {
-  const save = useMutation({
-    mutationFn: () => exportRecipients(broadcast.id, status, `${fileName(broadcast.name)}.csv`),
-    onError: (error) => toast(messageOf(error), 'bad'),
-  })
-  return (
-    <Button
-      variant="default"
-      size="xs"
-      leftSection={<IconDownload size={14} aria-hidden />}
-      loading={save.isPending}
-      onClick={() => save.mutate()}
-    >
-      Export CSV
-    </Button>
   )
 }
 

@@ -1,15 +1,13 @@
 import { Button } from '@mantine/core'
-import { IconDownload, IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
+import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { messageOf } from '../api/api-error.ts'
 import type { ContactOrder, ContactQuery, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useCreateRequest } from '../ui/create-request.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { ExportButton } from '../ui/export-button.tsx'
 import { ListFrame } from '../ui/list.tsx'
-import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { exportContacts } from './bulk.api.ts'
 import { BulkBar, nobody, SelectAll, type Selected } from './bulk-bar.tsx'
@@ -43,7 +41,7 @@ export function ContactsPage() {
   }
   const actions = (
     <>
-      <ExportButton filter={asked} />
+      <ExportButton run={() => exportContacts(asked)} />
       <Button
         component={Link}
         to={paths.newImport}
@@ -87,23 +85,6 @@ export function ContactsPage() {
 function useSelected(filter: string) {
   const [{ selected, of }, set] = useState({ selected: nobody, of: filter })
   return [of === filter ? selected : nobody, (next: Selected) => set({ selected: next, of: filter })] as const
-}
-
-function ExportButton({ filter }: { filter: ContactQuery }) {
-  const run = useMutation({
-    mutationFn: () => exportContacts(filter),
-    onError: (error) => toast(messageOf(error), 'bad'),
-  })
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconDownload size={16} aria-hidden />}
-      loading={run.isPending}
-      onClick={() => run.mutate()}
-    >
-      Export CSV
-    </Button>
-  )
 }
 
 function AddDialog({ onClose }: { onClose: () => void }) {

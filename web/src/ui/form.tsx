@@ -9,9 +9,8 @@ import { ErrorLine } from './states.tsx'
 type Options<Values, Result> = {
   /** Named like the fields of the request, so that each error of the API is shown at its input. */
   initialValues: Values
-  /** Returns the problems that can be found without a request. */
+  /** Returns the problems that can be found without a request. After the first attempt, inputs are validated while typing. */
   validate?: (values: Values) => { [Name in keyof Values]?: string | undefined }
-  validateOnChange?: (keyof Values & string)[]
   send: (values: Values) => Promise<Result>
   /** Also called if the form was closed before the response arrived. */
   onSuccess?: (result: Result) => unknown
@@ -24,11 +23,12 @@ type Options<Values, Result> = {
  * path: `schedule.at` and `variants.0.subject` are paths of nested values.
  */
 export function useRequestForm<Values extends Record<string, unknown>, Result>(options: Options<Values, Result>) {
-  const { initialValues, validate, validateOnChange, send, onSuccess, onSaved } = options
+  const { initialValues, validate, send, onSuccess, onSaved } = options
+  const [isRejected, setRejected] = useState(false)
   const form = useForm<Values>({
     initialValues,
     validate: (values) => validate?.(values) ?? {},
-    validateInputOnChange: (validateOnChange ?? []) as never[],
+    validateInputOnChange: isRejected,
   })
   const [shownPaths] = useState(() => new Set<string>())
   const request = useMutation({
@@ -44,7 +44,10 @@ export function useRequestForm<Values extends Record<string, unknown>, Result>(o
     }) as typeof form.getInputProps,
     /** Changes some of the values. */
     set: (changes: Partial<Values>) => form.setValues(changes),
-    submit: form.onSubmit((values) => request.mutate(values, { ...(onSaved && { onSuccess: onSaved }) })),
+    submit: form.onSubmit(
+      (values) => request.mutate(values, { ...(onSaved && { onSuccess: onSaved }) }),
+      () => setRejected(true),
+    ),
     /** Sends the form outside of its submit button. Rejects if the request fails; the inputs then show why. */
     save: () => request.mutateAsync(form.values),
     sending: request.isPending,

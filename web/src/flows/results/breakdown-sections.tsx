@@ -1,12 +1,10 @@
 import { Text } from '@mantine/core'
 import type { FlowResults } from '../../api/types.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import type { Column } from '../../ui/data-table.tsx'
 import { bounceReasonText } from '../../ui/descriptions.ts'
 import { emailText } from '../../ui/email-text.ts'
 import { count, share } from '../../ui/numbers.ts'
-import { Section } from '../../ui/section.tsx'
-import { Empty } from '../../ui/states.tsx'
-import { CsvButton } from './csv-button.tsx'
+import { TableSection } from './table-section.tsx'
 
 type Props = { fileName: string; results: FlowResults }
 type Reason = FlowResults['bounces'][number]
@@ -32,25 +30,19 @@ const reasonColumns: Column<Reason>[] = [
 
 export function ReasonsSection({ fileName, results: { bounces: rows } }: Props) {
   return (
-    <Section
+    <TableSection
       title="Bounces by reason"
-      actions={
-        rows.length > 0 && (
-          <CsvButton
-            name={`${fileName}-bounce-reasons`}
-            label="bounce reasons"
-            header={['reason', 'hard_bounces', 'soft_bounces']}
-            rows={() => rows.map((row) => [row.reason ?? '(other)', row.hard_bounces, row.soft_bounces])}
-          />
-        )
-      }
-    >
-      {rows.length === 0 ? (
-        <Empty title="No bounces in this period" />
-      ) : (
-        <DataTable label="Bounces by reason" columns={reasonColumns} rows={rows} rowKey={(row) => row.reason ?? ''} />
-      )}
-    </Section>
+      empty="No bounces in this period"
+      columns={reasonColumns}
+      rows={rows}
+      rowKey={(row) => row.reason ?? ''}
+      csv={{
+        name: `${fileName}-bounce-reasons`,
+        label: 'bounce reasons',
+        header: ['reason', 'hard_bounces', 'soft_bounces'],
+        cells: (row) => [row.reason ?? '(other)', row.hard_bounces, row.soft_bounces],
+      }}
+    />
   )
 }
 
@@ -78,30 +70,19 @@ const domainColumns: Column<Domain>[] = [
 
 export function DomainsSection({ fileName, results: { domains } }: Props) {
   return (
-    <Section
+    <TableSection
       title="Receiving domains"
-      actions={
-        domains.length > 0 && (
-          <CsvButton
-            name={`${fileName}-domains`}
-            label="domains"
-            header={['domain', ...performanceHeader]}
-            rows={() => domains.map((row) => [row.domain ?? '(other)', ...performanceCells(row)])}
-          />
-        )
-      }
-    >
-      {domains.length === 0 ? (
-        <Empty title="No emails in this period" />
-      ) : (
-        <DataTable
-          label="Receiving domains"
-          columns={domainColumns}
-          rows={domains}
-          rowKey={(row) => row.domain ?? ''}
-        />
-      )}
-    </Section>
+      empty="No emails in this period"
+      columns={domainColumns}
+      rows={domains}
+      rowKey={(row) => row.domain ?? ''}
+      csv={{
+        name: `${fileName}-domains`,
+        label: 'domains',
+        header: ['domain', ...performanceHeader],
+        cells: (row) => [row.domain ?? '(other)', ...performanceCells(row)],
+      }}
+    />
   )
 }
 
@@ -117,25 +98,19 @@ const versionColumns: Column<Version>[] = [
 
 export function VersionsSection({ fileName, results: { versions } }: Props) {
   return (
-    <Section
+    <TableSection
       title="Versions"
       description="How each version of the flow performed in this period."
-      actions={
-        versions.length > 0 && (
-          <CsvButton
-            name={`${fileName}-versions`}
-            label="versions"
-            header={['version', ...performanceHeader, 'unsubscribed']}
-            rows={() => versions.map((row) => [row.version ?? '(other)', ...performanceCells(row), row.unsubscribes])}
-          />
-        )
-      }
-    >
-      {versions.length === 0 ? (
-        <Empty title="No emails in this period" />
-      ) : (
-        <DataTable label="Versions" columns={versionColumns} rows={versions} rowKey={(row) => String(row.version)} />
-      )}
-    </Section>
+      empty="No emails in this period"
+      columns={versionColumns}
+      rows={versions}
+      rowKey={(row) => String(row.version)}
+      csv={{
+        name: `${fileName}-versions`,
+        label: 'versions',
+        header: ['version', ...performanceHeader, 'unsubscribed'],
+        cells: (row) => [row.version ?? '(other)', ...performanceCells(row), row.unsubscribes],
+      }}
+    />
   )
 }

@@ -1,13 +1,11 @@
 import { Anchor, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { FlowResults } from '../../api/types.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import type { Column } from '../../ui/data-table.tsx'
 import { count, share } from '../../ui/numbers.ts'
-import { Section } from '../../ui/section.tsx'
-import { Empty } from '../../ui/states.tsx'
-import { CsvButton } from './csv-button.tsx'
 import { LinkClicks } from './link-clicks.tsx'
 import type { Period } from './results.api.ts'
+import { TableSection } from './table-section.tsx'
 
 type Row = FlowResults['links'][number]
 type Props = { flowId: string; fileName: string; period: Period; results: FlowResults }
@@ -46,27 +44,20 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
     { header: 'Automated', align: 'right', cell: (row) => count(row.clicks_machine) },
   ]
   return (
-    <Section
+    <TableSection
       title="Links"
       description="Clicks by people. Choose a link to see who clicked. Parts that differ for each recipient are shown as …"
-      actions={
-        results.links.length > 0 && (
-          <CsvButton
-            name={`${fileName}-links`}
-            label="links"
-            header={['link', 'unique_clicks', 'total_clicks', 'automated_clicks']}
-            rows={() =>
-              results.links.map((row) => [row.link ?? '(other)', row.clicks_unique, row.clicks, row.clicks_machine])
-            }
-          />
-        )
-      }
+      empty="No clicks in this period"
+      columns={columns}
+      rows={results.links}
+      rowKey={(row) => row.link ?? ''}
+      csv={{
+        name: `${fileName}-links`,
+        label: 'links',
+        header: ['link', 'unique_clicks', 'total_clicks', 'automated_clicks'],
+        cells: (row) => [row.link ?? '(other)', row.clicks_unique, row.clicks, row.clicks_machine],
+      }}
     >
-      {results.links.length === 0 ? (
-        <Empty title="No clicks in this period" />
-      ) : (
-        <DataTable label="Links" columns={columns} rows={results.links} rowKey={(row) => row.link ?? ''} />
-      )}
       {shown !== undefined && (
         <LinkClicks
           {...{ flowId, period }}
@@ -75,6 +66,6 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
           onClose={() => setShown(undefined)}
         />
       )}
-    </Section>
+    </TableSection>
   )
 }
