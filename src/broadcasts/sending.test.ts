@@ -158,6 +158,40 @@ test('a recipient that is unsubscribed or suppressed after the start gets no ema
   expect(await broadcast.recipients('unsubscribed')).toMatchObject([{ email: unsubscribed, reason: 'unsubscribed' }])
 })
 
+test('a recipient that unsubscribes while a deferred email waits for a connection gets none', async () => {
+  await using relay = await startRelay()
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const deferred = new Set<string>()
+  let repeated = 0
+  relay.onRecipient = async (address) => {
+    if (deferred.has(address)) {
+      repeated++
+      await released
+      return undefined
+    }
+    deferred.add(address)
+    return { code: 451, text: '4.7.1 Try again later' }
+  }
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '1', MAIL_RETRY_DELAYS: '600' })
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('Readers', emails('reader', 2))])
+  await broadcast.start()
+  await until('deferred emails', async () => (await broadcast.get()).counts.queued === 2)
+  // Both are due at once, so they are read together, and one of them waits for the only connection.
+  await app.db.statement`update jobs set due_at = now() where kind = 'message.send'`
+  await app.db.statement`update lanes set next_due_at = now() where kind = 'message.send'`
+  await until('a second attempt', () => repeated === 1)
+  await app.db.statement`update contacts set subscription = 'unsubscribed'`
+  // Their rows were read before, and may be used for a while.
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  release()
+  expect((await broadcast.ended()).counts).toMatchObject({ recipients: 2, sent: 1, unsubscribed: 1 })
+  expect(relay.mails).toHaveLength(1)
+})
+
 test('recipients that unsubscribe, are suppressed or erased while their emails wait for a connection get none', async () => {
   await using relay = await startRelay({ parse: false })
   let release = () => {}

@@ -78,8 +78,11 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
   }
 }
 
-/** `isMarked`: was scheduled or deferred, so that it is marked as being sent before it is sent. */
-type Work = MessageToSend & { isCancelled: boolean; isMarked: boolean }
+/**
+ * `isMarked`: was scheduled or deferred, so that it is marked as being sent before it is sent. `readAt`: on the clock of the
+ * process.
+ */
+type Work = MessageToSend & { isCancelled: boolean; isMarked: boolean; readAt: number }
 
 const cancelled: Outcome = {
   status: 'cancelled',
@@ -91,10 +94,27 @@ const cancelled: Outcome = {
   inbox: null,
 }
 
-const attempt = (parts: SendParts, work: Work, { attempt }: Claim): Promise<Outcome | undefined> =>
+const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> =>
   work.row.broadcastId === null
-    ? parts.urgentWork.run(() => attemptMessage(parts, work, attempt))
-    : attemptMessage(parts, work, attempt, { bulk: true })
+    ? parts.urgentWork.run(() => attemptMessage(parts, work, claim.attempt))
+    : attemptOfBroadcast(parts, work, claim)
+
+/** A row of a broadcast that was read longer ago is read again before the email leaves: the contact may have unsubscribed. */
+const recentMs = 1_500
+
+async function attemptOfBroadcast(parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> {
+  let isOld = false
+  const isHalted = () => {
+    isOld = performance.now() - work.readAt > recentMs
+    return isOld
+  }
+  const outcome = await attemptMessage(parts, work, claim.attempt, { bulk: true, isHalted })
+  if (!isOld) return outcome
+  const [current] = await load(parts, [claim])
+  if (!current) return undefined
+  // It has waited for its turn, so it need not wait for the other emails of broadcasts again.
+  return current.isCancelled ? cancelled : attemptMessage(parts, current, claim.attempt)
+}
 
 async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
   const found = await findMessagesToSend(db.forRows(claims.length), claims)
@@ -118,6 +138,7 @@ const workOf = ({ row, version }: MessageToSend, marks: Pick<Work, 'isCancelled'
   row: version.kind ? { ...row, flowKind: version.kind } : row,
   version,
   ...marks,
+  readAt: performance.now(),
 })
 
 /** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
