@@ -17,22 +17,20 @@ export const storedBody =
     return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed)
   }
 
-/** The content is made from a stored file when it is first requested. It is compressed in the libuv thread pool. */
+/** The content is made from a stored file when it is first requested. Compression runs in the libuv thread pool. */
 export function madeBody(path: string, make: (text: string) => string): DocumentFile['body'] {
-  let bodies: Promise<Record<Encoding, Buffer>> | undefined
-  const makeBodies = async () => {
-    const identity = Buffer.from(make((await storedBody(path)('identity')).toString()))
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
-    const [gzipped, br] = await Promise.all([
-      promisify(gzip)(identity),
-      promisify(brotliCompress)(identity, { params }),
-    ])
-    return { identity, gzip: gzipped, br }
+  const bodies: Partial<Record<Encoding, Promise<Buffer>>> = {}
+  const body = (encoding: Encoding): Promise<Buffer> => {
+    bodies[encoding] ??= encode(encoding)
+    return bodies[encoding]
   }
-  return async (encoding) => {
-    bodies ??= makeBodies()
-    return (await bodies)[encoding]
+  const encode = async (encoding: Encoding) => {
+    if (encoding === 'identity') return Buffer.from(make((await storedBody(path)('identity')).toString()))
+    const content = await body('identity')
+    if (encoding === 'gzip') return promisify(gzip)(content)
+    return promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
   }
+  return body
 }
 
 /** Sends a file in the best encoding that the client accepts, or 304 if the client has it. */
