@@ -1,11 +1,7 @@
-import { Button, Select, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
-import { messageOf } from '../api/api-error.ts'
+import { Select, Text } from '@mantine/core'
 import type { Webhook } from '../api/types.ts'
-import { DialogActions } from '../ui/dialog-actions.tsx'
+import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { pluralize } from '../ui/numbers.ts'
-import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { replayFailed, useRefreshWebhooks } from './webhooks.api.ts'
 
@@ -21,9 +17,9 @@ type Props = { webhook: Webhook; resumed: boolean; onDone: () => void }
 
 export function ReplayForm({ webhook, resumed, onDone }: Props) {
   const refresh = useRefreshWebhooks()
-  const [hours, setHours] = useState('24')
-  const replay = useMutation({
-    mutationFn: () => replayFailed(webhook.id, new Date(Date.now() - Number(hours) * hourMs).toISOString()),
+  const form = useRequestForm({
+    initialValues: { hours: '24' },
+    send: ({ hours }) => replayFailed(webhook.id, new Date(Date.now() - Number(hours) * hourMs).toISOString()),
     onSuccess: async ({ replayed }) => {
       await refresh()
       toast(
@@ -35,7 +31,7 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
     },
   })
   return (
-    <Stack gap="md">
+    <DialogForm form={form} action="Replay" onCancel={onDone}>
       {resumed && (
         <Text>
           New events are delivered again. Deliveries that failed before aren’t retried unless you replay them.
@@ -45,22 +41,7 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
         Every delivery to <strong>{webhook.name}</strong> that failed in this period is sent again with the same body
         and webhook-id.
       </Text>
-      <Select
-        label="Period"
-        data={spans}
-        value={hours}
-        onChange={(value) => setHours(value ?? '24')}
-        allowDeselect={false}
-      />
-      {replay.isError && <ErrorLine>{messageOf(replay.error)}</ErrorLine>}
-      <DialogActions>
-        <Button variant="default" onClick={onDone}>
-          Cancel
-        </Button>
-        <Button loading={replay.isPending} onClick={() => replay.mutate()}>
-          Replay
-        </Button>
-      </DialogActions>
-    </Stack>
+      <Select label="Period" data={spans} allowDeselect={false} {...form.field('hours')} />
+    </DialogForm>
   )
 }
