@@ -14,6 +14,7 @@ import {
   oneOf,
   Timestamp,
 } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type ApiKey, selectApiKeys } from './api-keys.sql.ts'
@@ -161,14 +162,12 @@ export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
   }
 }
 
-const apiKeyOut = (key: ApiKey) => ({
-  id: toText('key', key.id),
-  name: key.name,
-  prefix: key.hint,
-  scopes: key.scopes,
-  public_only: key.publicOnly,
-  held: key.isHeld,
-  created_at: key.createdAt.toISOString(),
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-  created_by: creatorOut(key.createdBy, key.createdByEmail),
-})
+const apiKeyOut = outOf(
+  ApiKeyOut,
+  { id: 'key' },
+  {
+    prefix: ({ hint }: ApiKey) => hint,
+    held: ({ isHeld }: ApiKey) => isHeld,
+    created_by: ({ createdBy, createdByEmail }: ApiKey) => creatorOut(createdBy, createdByEmail),
+  },
+)

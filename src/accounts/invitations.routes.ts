@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
 import { memberOf, requireOwner } from './guards.ts'
-import { type Invitation, selectInvitations } from './invitations.sql.ts'
+import { selectInvitations } from './invitations.sql.ts'
 import { getInvitation, type InvitationParts, invite, resendInvitation, withdrawInvitation } from './invitations.ts'
 import { linkTokenMax } from './link-tokens.ts'
 import { Credential, nameMax, RoleOut, SessionOut } from './shapes.ts'
@@ -217,11 +217,4 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
   }
 }
 
-const invitationOut = (invitation: Invitation) => ({
-  id: toText('inv', invitation.id),
-  email: invitation.email,
-  role: invitation.role,
-  created_at: invitation.createdAt.toISOString(),
-  expires_at: invitation.expiresAt.toISOString(),
-  sent_at: invitation.sentAt?.toISOString() ?? null,
-})
+const invitationOut = outOf(InvitationOut, { id: 'inv' })

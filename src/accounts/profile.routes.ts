@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { answers, IdParams, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
 import type { Member } from './accounts.sql.ts'
 import { changePassword } from './accounts.ts'
 import { type AlertSwitches, alertsOf, mutedAfter } from './alerts.ts'
@@ -218,7 +218,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
       async (request) => {
         const member = memberOf(request)
         const rows = await selectSessions(db, member, sessionsPerUserMax)
-        return ok(rows.map((row) => signedInOut(row, row.id === member.session?.id)))
+        return ok(rows.map((row) => signedInOut({ ...row, current: row.id === member.session?.id })))
       },
     )
 
@@ -284,13 +284,4 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
 const pendingOut = (pending: PendingEmail | undefined) =>
   pending ? { email: pending.email, expires_at: pending.expiresAt.toISOString() } : null
 
-const signedInOut = (session: SessionRow, current: boolean) => ({
-  id: toText('ses', session.id),
-  current,
-  device: deviceName(session.userAgent),
-  user_agent: session.userAgent,
-  ip_address: session.ipAddress,
-  created_at: session.createdAt.toISOString(),
-  last_used_at: session.lastUsedAt.toISOString(),
-  expires_at: session.expiresAt.toISOString(),
-})
+const signedInOut = outOf(SignedInOut, { id: 'ses' }, { device: ({ userAgent }: SessionRow) => deviceName(userAgent) })

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { toText, type UserId } from '../values/ids.ts'
-import type { Organization, User } from './accounts.sql.ts'
+import type { User } from './accounts.sql.ts'
 import { passwordLengthMax, passwordLengthMin } from './passwords.ts'
 
 // Response schemas shared by several routes.
@@ -40,21 +41,12 @@ export const NewPassword = Type.String({ minLength: passwordLengthMin, maxLength
 export const organizationNameMax = 200
 export const nameMax = 200
 
-export const userOut = (user: User) => ({
-  id: toText('usr', user.id),
-  email: user.email,
-  name: user.name,
-  role: user.role,
-  can_start_broadcasts: user.role === 'owner' || user.mayBroadcast,
-  created_at: user.createdAt.toISOString(),
-})
+export const userOut = outOf(
+  UserOut,
+  { id: 'usr' },
+  { can_start_broadcasts: ({ role, mayBroadcast }: User) => role === 'owner' || mayBroadcast },
+)
 
 export const creatorOut = (id: UserId | null, email: string | null) => (id ? { id: toText('usr', id), email } : null)
 
-export const organizationOut = (organization: Organization) => ({
-  id: toText('org', organization.id),
-  name: organization.name,
-  timezone: organization.timezone,
-  keep_addresses: organization.keepAddresses,
-  created_at: organization.createdAt.toISOString(),
-})
+export const organizationOut = outOf(OrganizationOut, { id: 'org' })

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
-import type { Results } from './results.sql.ts'
 import { scheduleNow } from './schedule.ts'
 import {
   testFields,
@@ -159,44 +158,13 @@ export function countsOut({ counts, status }: Broadcast) {
   return finalStatuses.includes(status) ? { ...all, pending: 0, cancelled: all.cancelled + all.pending } : all
 }
 
-export const broadcastOut = (broadcast: Broadcast): Static<typeof BroadcastOut> => ({
-  id: toText('brc', broadcast.id),
-  name: broadcast.name,
-  status: broadcast.status,
-  flow_id: broadcast.flowId && toText('flw', broadcast.flowId),
-  flow_version: broadcast.flowVersion,
-  audience: broadcast.audience,
-  context: broadcast.context,
-  service_announcement: broadcast.serviceAnnouncement,
-  schedule: broadcast.schedule,
-  messages_per_hour: broadcast.messagesPerHour,
-  missed_after_seconds: broadcast.missedAfterSeconds,
-  variants: variantsOut(broadcast),
-  test_percent: broadcast.testPercent,
-  winner_by: broadcast.winnerBy,
-  decide_after_seconds: broadcast.decideAfterSeconds,
-  decides_at: broadcast.decidesAt?.toISOString() ?? null,
-  winner: variantKeyOf(broadcast.winner),
-  starts_at: broadcast.startsAt?.toISOString() ?? null,
-  started_at: broadcast.startedAt?.toISOString() ?? null,
-  finished_at: broadcast.finishedAt?.toISOString() ?? null,
-  reason: broadcast.reason,
-  detail: broadcast.detail,
-  recipients: broadcast.recipients,
-  excluded: broadcast.excluded,
-  counts: countsOut(broadcast),
-  created_at: broadcast.createdAt.toISOString(),
-  updated_at: broadcast.updatedAt.toISOString(),
-})
+export const broadcastOut = outOf(
+  BroadcastOut,
+  { id: 'brc', flow_id: 'flw' },
+  { variants: variantsOut, winner: ({ winner }: Broadcast) => variantKeyOf(winner), counts: countsOut },
+)
 
-export const resultsOut = (results: Results) => ({
-  opened: results.opened,
-  clicked: results.clicked,
-  unsubscribed: results.unsubscribed,
-  complained: results.complained,
-  hard_bounced: results.hardBounced,
-  soft_bounced: results.softBounced,
-})
+export const resultsOut = outOf(BroadcastWithResultsOut.properties.results, {})
 
 const emptyAudience = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
 const missedAfterSecondsDefault = 3_600

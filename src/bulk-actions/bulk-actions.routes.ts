@@ -7,13 +7,14 @@ import { contactsOfImport } from '../contacts/imported-contacts.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type OrganizationId, toText } from '../values/ids.ts'
-import { type BulkAction, bulkActionNames, type Selection, selectBulkActions } from './bulk-actions.sql.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import { bulkActionNames, type Selection, selectBulkActions } from './bulk-actions.sql.ts'
 import { cancelBulkAction, getBulkAction, startBulkAction } from './bulk-actions.ts'
 
 const contactsMax = 1_000
@@ -169,15 +170,4 @@ async function selectionOf(
   }
 }
 
-const actionOut = (record: BulkAction): Static<typeof BulkActionOut> => ({
-  id: toText('blk', record.id),
-  action: record.action,
-  group_id: record.groupId && toText('grp', record.groupId),
-  status: record.status,
-  reason: record.reason,
-  total: record.total,
-  processed: record.processed,
-  changed: record.changed,
-  created_at: record.createdAt.toISOString(),
-  finished_at: record.finishedAt?.toISOString() ?? null,
-})
+const actionOut = outOf(BulkActionOut, { id: 'blk', group_id: 'grp' })

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
 import { type Consent, listConsents } from './consents.ts'
 import { getContact } from './contacts.ts'
 import { actorIdText, actorTypes } from './history.ts'
@@ -61,16 +61,11 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
   }
 }
 
-export const consentOut = (consent: Consent): Static<typeof ConsentOut> => ({
-  at: consent.at.toISOString(),
-  action: consent.action,
-  source: consent.actorType && {
-    type: consent.actorType,
-    id: actorIdText(consent.actorType, consent.actorId),
-    name: consent.actorName,
+export const consentOut = outOf(
+  ConsentOut,
+  { event_id: 'evt', message_id: 'msg' },
+  {
+    source: ({ actorType: type, actorId, actorName }: Consent) =>
+      type && { type, id: actorIdText(type, actorId), name: actorName },
   },
-  ip: consent.ip,
-  method: consent.method,
-  event_id: consent.eventId && toText('evt', consent.eventId),
-  message_id: consent.messageId && toText('msg', consent.messageId),
-})
+)

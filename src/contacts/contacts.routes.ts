@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
@@ -20,6 +20,7 @@ import {
   Timestamp,
 } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { contactStatuses } from '../segments/filter.ts'
 import { getSegment } from '../segments/segments.ts'
@@ -294,13 +295,8 @@ function edit(api: Api, { db }: Parts): void {
 const tagOf = ({ email, firstName, lastName, attributes, status }: Contact) =>
   etagOf(email, firstName, lastName, attributes, status)
 
-const contactOut = (contact: Contact): Static<typeof ContactOut> => ({
-  id: toText('con', contact.id),
-  email: contact.email,
-  first_name: contact.firstName,
-  last_name: contact.lastName,
-  attributes: contact.attributes,
-  status: contact.status,
-  created_at: contact.createdAt.toISOString(),
-  groups: contact.groups.map(({ id, name }) => ({ id: toText('grp', id), name })),
-})
+const contactOut = outOf(
+  ContactOut,
+  { id: 'con' },
+  { groups: ({ groups }: Contact) => groups.map(({ id, name }) => ({ id: toText('grp', id), name })) },
+)

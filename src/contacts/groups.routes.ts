@@ -4,11 +4,12 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { parseId, toText } from '../values/ids.ts'
+import { parseId } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { actorOf } from './actor.ts'
-import { type Group, selectGroups } from './groups.sql.ts'
+import { selectGroups } from './groups.sql.ts'
 import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, renameGroup } from './groups.ts'
 
 const addedMax = 1_000
@@ -167,9 +168,4 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
   )
 }
 
-const groupOut = (group: Group) => ({
-  id: toText('grp', group.id),
-  name: group.name,
-  member_count: group.memberCount,
-  created_at: group.createdAt.toISOString(),
-})
+const groupOut = outOf(GroupOut, { id: 'grp' })

@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { etagOf } from '../http/etag.ts'
+import { outOf } from '../http/out-of.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
-import type { Draft } from './drafts.sql.ts'
-import type { DraftMark, FlowSummary } from './flows.sql.ts'
-import { contentOf, type Flow, type FlowContent, getFlow, type Version } from './flows.ts'
+import type { FlowSummary } from './flows.sql.ts'
+import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
 
 // The shapes of flows, versions and drafts in requests and responses.
 
@@ -102,35 +102,16 @@ export function contentIn(body: Partial<Static<typeof DraftFields>>) {
   }
 }
 
-const toTemplateOut = ({ subject, html, htmlFormat, text, fromName, fromEmail, replyTo }: FlowContent) => ({
-  subject,
-  html,
-  html_format: htmlFormat,
-  text,
-  from_name: fromName,
-  from_email: fromEmail,
-  reply_to: replyTo,
-})
+const toTemplateOut = outOf(Type.Object(templateOut), {})
 
 export const toContentOut = (version: Version) => ({
   ...toTemplateOut(contentOf(version)),
   variables: version.variables,
 })
 
-const toMark = ({ revision, baseVersion, updatedAt }: DraftMark) => ({
-  revision,
-  base_version: baseVersion,
-  updated_at: updatedAt.toISOString(),
-})
+const toMark = outOf(Type.Object(draftMark), {})
 
-export const toDraftOut = (draft: Draft) => ({
-  flow_id: toText('flw', draft.flowId),
-  ...toMark(draft),
-  updated_by: draft.updatedBy,
-  name: draft.name,
-  kind: draft.kind,
-  ...toTemplateOut(draft),
-})
+export const toDraftOut = outOf(DraftOut, { flow_id: 'flw' })
 
 export const tagOfFlow = ({ name, kind, status, versionId }: Flow) => etagOf(name, kind, status, versionId)
 

@@ -10,13 +10,14 @@ import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
-import { deliveryStatuses, type EventDelivery, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
+import { deliveryStatuses, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import { cancelMessage } from './cancel.ts'
 import {
   findMessage,
@@ -76,6 +77,16 @@ const MessageOut = Named('Message', {
   ),
   events: Type.Array(EventOut),
 })
+const MessageDeliveryOut = Named('MessageDelivery', {
+  id: Type.String(),
+  webhook_id: Type.String(),
+  webhook_name: Type.String(),
+  event_name: oneOf(...eventNames),
+  status: oneOf(...deliveryStatuses),
+  attempt_count: Type.Integer(),
+  next_attempt_at: Nullable(Timestamp),
+  reason: Nullable(Type.String()),
+})
 const MessageDetailOut = Named('MessageDetails', {
   ...MessageOut.properties,
   flow_version: Nullable(Type.Integer({ description: 'Null for the test of a draft.' })),
@@ -98,19 +109,9 @@ const MessageDetailOut = Named('MessageDetails', {
     }),
   ),
   in_inbox: Type.Boolean({ description: 'Whether the email is in the built-in inbox.' }),
-  webhook_deliveries: Type.Array(
-    Named('MessageDelivery', {
-      id: Type.String(),
-      webhook_id: Type.String(),
-      webhook_name: Type.String(),
-      event_name: oneOf(...eventNames),
-      status: oneOf(...deliveryStatuses),
-      attempt_count: Type.Integer(),
-      next_attempt_at: Nullable(Timestamp),
-      reason: Nullable(Type.String()),
-    }),
-    { description: 'Deliveries of its events to webhooks, oldest first, at most 200.' },
-  ),
+  webhook_deliveries: Type.Array(MessageDeliveryOut, {
+    description: 'Deliveries of its events to webhooks, oldest first, at most 200.',
+  }),
 })
 const tags = ['Messages']
 
@@ -274,16 +275,9 @@ async function contentOf(
   }
 }
 
-const deliveryOut = (delivery: EventDelivery) => ({
-  id: toText('dlv', delivery.id),
-  webhook_id: toText('whk', delivery.webhookId),
-  webhook_name: delivery.webhookName,
-  event_name: delivery.eventName,
-  status: delivery.status,
-  attempt_count: delivery.attemptCount,
-  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-  reason: delivery.reason,
-})
+const deliveryOut = outOf(MessageDeliveryOut, { id: 'dlv', webhook_id: 'whk' })
+
+const eventOut = outOf(EventOut, { id: 'evt' })
 
 const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waiting | undefined) => ({
   id: toText('msg', message.id),
@@ -308,12 +302,5 @@ const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waitin
         attempts: waiting.attempts,
       }
     : null,
-  events: events.map((event) => ({
-    id: toText('evt', event.id),
-    event_name: event.eventName,
-    occurred_at: event.occurredAt.toISOString(),
-    machine: event.machine,
-    machine_reason: event.machineReason,
-    data: event.data as Record<string, unknown>,
-  })),
+  events: events.map(eventOut),
 })

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import { toText } from '../values/ids.ts'
-import { type Notice, noticeKinds, selectNotices } from './notices.sql.ts'
+import { outOf } from '../http/out-of.ts'
+import { noticeKinds, selectNotices } from './notices.sql.ts'
 
 const shown = 20
 
@@ -39,12 +39,4 @@ export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
   }
 }
 
-const noticeOut = (notice: Notice) => ({
-  id: toText('ntc', notice.id),
-  kind: notice.kind,
-  title: notice.title,
-  detail: notice.detail,
-  webhook_id: notice.webhookId && toText('whk', notice.webhookId),
-  path: notice.path,
-  created_at: notice.createdAt.toISOString(),
-})
+const noticeOut = outOf(NoticeOut, { id: 'ntc', webhook_id: 'whk' })

@@ -2,17 +2,14 @@ import { type Static, Type } from 'typebox'
 import { ConsentOut, consentOut } from '../contacts/consents.routes.ts'
 import { type ActorType, actorIdText } from '../contacts/history.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../http/envelope.ts'
-import { type ContactId, toText } from '../values/ids.ts'
+import { outOf } from '../http/out-of.ts'
+import { toText } from '../values/ids.ts'
 import type {
   ExportedChange,
   ExportedContact,
-  ExportedDelivery,
-  ExportedEvent,
   ExportedGroup,
-  ExportedImportRow,
   ExportedInboxEmail,
   ExportedMessage,
-  ExportedSuppression,
 } from './export-contact.sql.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
@@ -89,19 +86,21 @@ const lists = {
 }
 export type Lists = { [Name in keyof typeof lists]: Static<(typeof lists)[Name]>[] }
 
+const Contact = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  first_name: Nullable(Type.String()),
+  last_name: Nullable(Type.String()),
+  attributes: FreeObject,
+  subscription: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  created_by: Actor,
+})
+
 export const ContactExport = Named('ContactExport', {
   exported_at: Timestamp,
-  contact: Type.Object({
-    id: Type.String(),
-    email: Type.String(),
-    first_name: Nullable(Type.String()),
-    last_name: Nullable(Type.String()),
-    attributes: FreeObject,
-    subscription: Type.String(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    created_by: Actor,
-  }),
+  contact: Contact,
   truncated: Type.Array(Type.String(), {
     description: 'Lists that are too long for one export: of these, the newest entries are exported.',
   }),
@@ -110,91 +109,48 @@ export const ContactExport = Named('ContactExport', {
 
 const actorOut = (type: ActorType | null, id: string | null) => type && { type, id: actorIdText(type, id) }
 
-export const contactOut = (id: ContactId, contact: ExportedContact) => ({
-  id: toText('con', id),
-  email: contact.email,
-  first_name: contact.firstName,
-  last_name: contact.lastName,
-  attributes: contact.attributes,
-  subscription: contact.subscription,
-  created_at: contact.createdAt.toISOString(),
-  updated_at: contact.updatedAt.toISOString(),
-  created_by: actorOut(contact.createdByType, contact.createdById),
-})
+export const contactOut = outOf(
+  Contact,
+  { id: 'con' },
+  { created_by: (row: ExportedContact) => actorOut(row.createdByType, row.createdById) },
+)
 
 /** From a row to an entry of the list of this name. */
 export const entryOut = {
-  groups: ({ id, name, addedAt, addedByType, addedById }: ExportedGroup) => ({
-    id: toText('grp', id),
-    name,
-    added_at: addedAt.toISOString(),
-    added_by: actorOut(addedByType, addedById),
-  }),
-  history: ({ at, type, actorType, actorId, ip, details: { group_id, ...details } }: ExportedChange) => ({
-    at: at.toISOString(),
-    change: type,
-    actor: actorOut(actorType, actorId),
-    ip,
-    details: { ...details, ...(group_id && { group_id: toText('grp', group_id) }) },
-  }),
+  groups: outOf(
+    lists.groups,
+    { id: 'grp' },
+    { added_by: (row: ExportedGroup) => actorOut(row.addedByType, row.addedById) },
+  ),
+  history: outOf(
+    lists.history,
+    {},
+    {
+      change: ({ type }: ExportedChange) => type,
+      actor: ({ actorType, actorId }: ExportedChange) => actorOut(actorType, actorId),
+      details: ({ details: { group_id, ...details } }: ExportedChange) => ({
+        ...details,
+        ...(group_id && { group_id: toText('grp', group_id) }),
+      }),
+    },
+  ),
   consents: consentOut,
-  messages: (row: ExportedMessage) => ({
-    id: toText('msg', row.id),
-    flow_id: toText('flw', row.flowId),
-    flow_name: row.flowName,
-    email: row.email,
-    subject: row.subject,
-    context: row.context,
-    recipient: row.recipient,
-    status: row.status,
-    reason: row.reason,
-    relay_response: row.relayReply,
-    is_test: row.isTest,
-    queued_at: row.queuedAt.toISOString(),
-    sent_at: row.sentAt?.toISOString() ?? null,
-    send_at: row.sendAt?.toISOString() ?? null,
-  }),
-  events: (row: ExportedEvent) => ({
-    id: toText('evt', row.id),
-    event_name: row.eventName,
-    occurred_at: row.occurredAt.toISOString(),
-    message_id: row.messageId && toText('msg', row.messageId),
-    machine: row.machine,
-    machine_reason: row.machineReason,
-    contact_email: row.contactEmail,
-    contact_first_name: row.contactFirstName,
-    data: row.data,
-  }),
-  webhook_deliveries: (row: ExportedDelivery) => ({
-    id: toText('dlv', row.id),
-    webhook_id: toText('whk', row.webhookId),
-    url: row.webhookUrl,
-    event_id: toText('evt', row.eventId),
-    event_name: row.eventName,
-    status: row.status,
-    created_at: row.createdAt.toISOString(),
-    delivered_at: row.deliveredAt?.toISOString() ?? null,
-    body: row.body,
-  }),
-  suppressions: ({ email, reason, detail, messageId, createdAt }: ExportedSuppression) => ({
-    email,
-    reason,
-    detail,
-    message_id: messageId && toText('msg', messageId),
-    created_at: createdAt.toISOString(),
-  }),
-  inbox: ({ messageId, sender, recipient, receivedAt, raw }: ExportedInboxEmail) => ({
-    message_id: toText('msg', messageId),
-    from: sender,
-    to: recipient,
-    received_at: receivedAt.toISOString(),
-    raw: raw.toString(),
-  }),
-  rejected_import_rows: ({ importId, line, email, cells, problem }: ExportedImportRow) => ({
-    import_id: toText('imp', importId),
-    line,
-    email,
-    cells,
-    problem,
-  }),
-} satisfies { [Name in keyof Lists]: (row: never) => Lists[Name][number] }
+  messages: outOf(
+    lists.messages,
+    { id: 'msg', flow_id: 'flw' },
+    { relay_response: ({ relayReply }: ExportedMessage) => relayReply },
+  ),
+  events: outOf(lists.events, { id: 'evt', message_id: 'msg' }),
+  webhook_deliveries: outOf(lists.webhook_deliveries, { id: 'dlv', webhook_id: 'whk', event_id: 'evt' }),
+  suppressions: outOf(lists.suppressions, { message_id: 'msg' }),
+  inbox: outOf(
+    lists.inbox,
+    { message_id: 'msg' },
+    {
+      from: ({ sender }: ExportedInboxEmail) => sender,
+      to: ({ recipient }: ExportedInboxEmail) => recipient,
+      raw: ({ raw }: ExportedInboxEmail) => raw.toString(),
+    },
+  ),
+  rejected_import_rows: outOf(lists.rejected_import_rows, { import_id: 'imp' }),
+}

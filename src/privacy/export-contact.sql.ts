@@ -147,7 +147,7 @@ export const selectEventsToExport = (db: Reader, organizationId: OrganizationId,
 export type ExportedDelivery = {
   id: DeliveryId
   webhookId: WebhookId
-  webhookUrl: string
+  url: string
   eventId: EventId
   eventName: string
   status: string
@@ -160,7 +160,7 @@ export type ExportedDelivery = {
 export const selectDeliveriesToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
   bounded<ExportedDelivery>(
     db,
-    sql`select deliveries.id, webhooks.id as webhook_id, webhooks.url as webhook_url, event_id, deliveries.event_name,
+    sql`select deliveries.id, webhooks.id as webhook_id, webhooks.url, event_id, deliveries.event_name,
         deliveries.status, nullif(body, '') as body, deliveries.created_at, delivered_at,
         400 + coalesce(octet_length(body), 0) as size
       from events

@@ -44,7 +44,7 @@ export async function exportContact(
     const names = Object.keys(lists) as (keyof Lists)[]
     const head = {
       exported_at: new Date().toISOString(),
-      contact: contactOut(id, contact),
+      contact: contactOut({ ...contact, id }),
       truncated: names.filter((name) => lists[name].isTruncated),
     }
     return jsonPieces(head, lists)

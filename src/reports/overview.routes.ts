@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Named, ok } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { eventNames } from '../values/event-types.ts'
-import { toText } from '../values/ids.ts'
 import { CountOut, Day, periodQuery } from './metrics.routes.ts'
 import { findChecklist } from './metrics.sql.ts'
-import { getOverview, type TopFlow } from './overview.ts'
+import { getOverview } from './overview.ts'
 import { readFlowId, readPeriod } from './period.ts'
 
 const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
@@ -20,6 +20,15 @@ export const PreviousCountsOut = Named('EventCounts', counts, {
 })
 export const DailyCountsOut = Named('DailyCounts', { date: Day, ...counts })
 
+const TopFlowOut = Named('TopFlow', {
+  flow_id: Type.String(),
+  name: Type.String(),
+  sent: Type.Integer(),
+  opens_unique: Type.Integer(),
+  clicks_unique: Type.Integer(),
+  bounces: Type.Integer(),
+  unsubscribes: Type.Integer(),
+})
 const OverviewOut = Named('Overview', {
   start_date: Day,
   end_date: Day,
@@ -27,17 +36,7 @@ const OverviewOut = Named('Overview', {
   totals: CountsOut,
   previous: PreviousCountsOut,
   series: Type.Array(DailyCountsOut),
-  top_flows: Type.Array(
-    Named('TopFlow', {
-      flow_id: Type.String(),
-      name: Type.String(),
-      sent: Type.Integer(),
-      opens_unique: Type.Integer(),
-      clicks_unique: Type.Integer(),
-      bounces: Type.Integer(),
-      unsubscribes: Type.Integer(),
-    }),
-  ),
+  top_flows: Type.Array(TopFlowOut),
 })
 
 const ChecklistOut = Named('Checklist', {
@@ -106,12 +105,4 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
   }
 }
 
-const topFlowOut = (flow: TopFlow) => ({
-  flow_id: toText('flw', flow.flowId),
-  name: flow.name,
-  sent: flow.sent,
-  opens_unique: flow.opensUnique,
-  clicks_unique: flow.clicksUnique,
-  bounces: flow.bounces,
-  unsubscribes: flow.unsubscribes,
-})
+const topFlowOut = outOf(TopFlowOut, { flow_id: 'flw' })

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import { actorIdText, actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
@@ -85,28 +86,14 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
   }
 }
 
-const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
-  at: entry.at.toISOString(),
-  kind: entry.kind,
-  event_name: entry.eventName,
-  event_id: entry.kind === 'event' ? toText('evt', entry.id as EventId) : null,
-  message_id: entry.messageId && toText('msg', entry.messageId),
-  flow_id: entry.flowId && toText('flw', entry.flowId),
-  flow_name: entry.flowName,
-  subject: entry.subject,
-  status: entry.status,
-  machine: entry.machine,
-  detail: entry.detail,
-  evidence: entry.evidence,
-  change: entry.change,
-  subscribed: entry.isSubscribed,
-  fields: entry.fields,
-  reasons: entry.reasons,
-  group: entry.groupId && { id: toText('grp', entry.groupId), name: entry.groupName },
-  actor: entry.actorType && {
-    type: entry.actorType,
-    id: actorIdText(entry.actorType, entry.actorId),
-    name: entry.actorName,
-    ip: entry.actorIp,
+const timelineOut = outOf(
+  TimelineOut,
+  { message_id: 'msg', flow_id: 'flw' },
+  {
+    event_id: ({ kind, id }: TimelineEntry) => (kind === 'event' ? toText('evt', id as EventId) : null),
+    subscribed: ({ isSubscribed }: TimelineEntry) => isSubscribed,
+    group: ({ groupId, groupName }: TimelineEntry) => groupId && { id: toText('grp', groupId), name: groupName },
+    actor: ({ actorType: type, actorId, actorName, actorIp }: TimelineEntry) =>
+      type && { type, id: actorIdText(type, actorId), name: actorName, ip: actorIp },
   },
-})
+)

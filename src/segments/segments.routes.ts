@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { FilterRef } from './filter.ts'
 import { checkFilter } from './parse-filter.ts'
@@ -137,10 +137,4 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
 
 const tagOf = ({ name, filter }: Segment) => etagOf(name, filter)
 
-const segmentOut = (segment: Segment): Static<typeof SegmentOut> => ({
-  id: toText('seg', segment.id),
-  name: segment.name,
-  filter: segment.filter,
-  created_at: segment.createdAt.toISOString(),
-  updated_at: segment.updatedAt.toISOString(),
-})
+const segmentOut = outOf(SegmentOut, { id: 'seg' })

@@ -18,10 +18,10 @@ import {
   pages,
   Timestamp,
 } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
-import { toText } from '../values/ids.ts'
-import { type Suppression, selectSuppressions } from './suppressions.sql.ts'
+import { selectSuppressions } from './suppressions.sql.ts'
 import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
 
 export const detailMax = 500
@@ -124,10 +124,4 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
   }
 }
 
-const suppressionOut = (suppression: Suppression) => ({
-  email: suppression.email,
-  reason: suppression.reason,
-  detail: suppression.detail,
-  created_at: suppression.createdAt.toISOString(),
-  message_id: suppression.messageId && toText('msg', suppression.messageId),
-})
+const suppressionOut = outOf(SuppressionOut, { message_id: 'msg' })

@@ -3,6 +3,8 @@ import { readUuid, uuidBytes, writeUuid } from './uuid.ts'
 
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
+/** A text that is no id. */
+export type PlainText = string & { readonly [brand]?: never }
 
 // Internally an id is the text of a UUID, as PostgreSQL returns it. The brands prevent passing a contact's id where a
 // message's id is expected. In the API it is written as `msg_01hx…` by `toText` and parsed by `parseId`.
@@ -25,7 +27,7 @@ export type SegmentId = Branded<'seg'>
 export type BulkActionId = Branded<'blk'>
 export type BroadcastId = Branded<'brc'>
 
-type IdOf = {
+export type IdOf = {
   org: OrganizationId
   usr: UserId
   key: ApiKeyId

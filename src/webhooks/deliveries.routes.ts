@@ -4,6 +4,7 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
@@ -14,7 +15,6 @@ import { bodyOf } from './deliver.job.ts'
 import { findDeliveriesToSend } from './deliver.sql.ts'
 import {
   type Attempt,
-  type Delivery,
   findDelivery,
   replayDelivery,
   replayFailed,
@@ -183,19 +183,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
   }
 }
 
-const deliveryOut = (delivery: Delivery) => ({
-  id: toText('dlv', delivery.id),
-  webhook_id: toText('whk', delivery.webhookId),
-  event_id: toText('evt', delivery.eventId),
-  event_name: delivery.eventName,
-  is_test: delivery.isTest,
-  status: delivery.status,
-  attempt_count: delivery.attemptCount,
-  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-  reason: delivery.reason,
-  created_at: delivery.createdAt.toISOString(),
-  delivered_at: delivery.deliveredAt?.toISOString() ?? null,
-})
+const deliveryOut = outOf(DeliveryOut, { id: 'dlv', webhook_id: 'whk', event_id: 'evt' })
 
 export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: WebhookEventName) => ({
   number: attempt.number,
