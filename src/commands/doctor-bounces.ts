@@ -5,7 +5,7 @@ import { lookUpRecords } from '../mail/dns-records.ts'
 import { hostOf } from '../values/domain.ts'
 import type { Finding } from './finding.ts'
 
-const what = 'Bounces'
+const check = 'Bounces'
 const greetingWithinMs = 5_000
 
 /**
@@ -27,17 +27,17 @@ async function listener({ host, port, domain }: { host: string; port: number; do
   const greeting = await readGreeting(host, port).catch((error: NodeJS.ErrnoException) => error)
   if (greeting instanceof Error)
     return {
-      what,
+      check,
       ok: true,
       note: true,
-      says: `nothing answers on ${host} port ${port} (${greeting.code ?? greeting.message}): no bounces arrive until \`waxwing start\` or \`serve\` runs with these settings`,
+      message: `nothing answers on ${host} port ${port} (${greeting.code ?? greeting.message}): no bounces arrive until \`waxwing start\` or \`serve\` runs with these settings`,
     }
   return greeting.startsWith(`220 ${domain} `)
-    ? { what, ok: true, says: `the listener answers on ${host} port ${port}` }
+    ? { check, ok: true, message: `the listener answers on ${host} port ${port}` }
     : {
-        what,
+        check,
         ok: false,
-        says: `another program answers on ${host} port ${port}: stop it, or set BOUNCE_SMTP_PORT to another port`,
+        message: `another program answers on ${host} port ${port}: stop it, or set BOUNCE_SMTP_PORT to another port`,
       }
 }
 
@@ -57,17 +57,17 @@ async function mx(domain: string, host: string, nameServers?: readonly string[])
   const advice = `add the DNS record “${domain}. MX ${record.value}.”, or forward its mail to the listener`
   switch (state!.status) {
     case 'found':
-      return { what, ok: true, says: `the MX record of ${domain} is ${host}` }
+      return { check, ok: true, message: `the MX record of ${domain} is ${host}` }
     case 'missing':
-      return { what, ok: false, says: `${domain} has no MX record, so bounces cannot arrive: ${advice}` }
+      return { check, ok: false, message: `${domain} has no MX record, so bounces cannot arrive: ${advice}` }
     case 'different':
       return {
-        what,
+        check,
         ok: true,
         note: true,
-        says: `the MX record of ${domain} is ${state!.found}, not ${host}: ${advice}`,
+        message: `the MX record of ${domain} is ${state!.found}, not ${host}: ${advice}`,
       }
     case 'unchecked':
-      return { what, ok: true, note: true, says: `the name servers did not answer for the MX record of ${domain}` }
+      return { check, ok: true, note: true, message: `the name servers did not answer for the MX record of ${domain}` }
   }
 }

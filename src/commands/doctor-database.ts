@@ -23,31 +23,31 @@ import type { Finding } from './finding.ts'
 
 const clockDriftMaxSeconds = 5
 
-/** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
+/** Checks the database, and check only the database shows: the clock, paused sending and the secret. */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
   const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
   if (opened instanceof Error) {
-    yield { what: 'Database', ok: false, says: opened.message }
+    yield { check: 'Database', ok: false, message: opened.message }
     yield* secretFile(config)
     return
   }
   try {
     const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
     yield migrated instanceof Error
-      ? { what: 'Database', ok: false, says: migrated.message }
+      ? { check: 'Database', ok: false, message: migrated.message }
       : {
-          what: 'Database',
+          check: 'Database',
           ok: true,
-          says: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
+          message: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
         }
     const [row] = await opened.db<{
       drift: number
     }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`
     const ok = row!.drift <= clockDriftMaxSeconds
     yield {
-      what: 'Clock',
+      check: 'Clock',
       ok,
-      says: ok
+      message: ok
         ? 'in sync with the database'
         : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
     }
@@ -69,15 +69,16 @@ async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): Asyn
   if (!(await isPooled(session.client))) return
   yield directUrl === undefined
     ? {
-        what: 'Pooler',
+        check: 'Pooler',
         ok: true,
         note: true,
-        says: 'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
+        message:
+          'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
       }
     : {
-        what: 'Pooler',
+        check: 'Pooler',
         ok: false,
-        says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
+        message: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
       }
 }
 
@@ -89,78 +90,82 @@ async function* cluster(db: Db): AsyncGenerator<Finding> {
   const nodes = await checkNodes(db)
   const down = nodes.filter(({ isUp }) => !isUp)
   for (const { name } of down)
-    yield { what: 'Cluster', ok: false, says: `the node ${name} is down: its organizations cannot be served` }
-  if (down.length === 0) yield { what: 'Cluster', ok: true, says: `${nodes.length} nodes respond` }
+    yield { check: 'Cluster', ok: false, message: `the node ${name} is down: its organizations cannot be served` }
+  if (down.length === 0) yield { check: 'Cluster', ok: true, message: `${nodes.length} nodes respond` }
   const { tables } = await readDistributionPlan(db)
   const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
   if (left.length > 0)
-    yield { what: 'Cluster', ok: false, says: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
+    yield { check: 'Cluster', ok: false, message: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
 }
 
 async function replica(db: Db, replica: Db): Promise<Finding> {
-  const what = 'Replica'
+  const check = 'Replica'
   const state = await checkReplica(db, replica, tuning.replicaLagMsMax)
   switch (state.kind) {
     case 'current':
-      return { what, ok: true, says: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
+      return { check, ok: true, message: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
     case 'behind':
       return {
-        what,
+        check,
         ok: false,
-        says: `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
+        message: `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
       }
     case 'promoted':
       return {
-        what,
+        check,
         ok: false,
-        says: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
+        message: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
       }
     case 'unreachable':
-      return { what, ok: false, says: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running` }
+      return {
+        check,
+        ok: false,
+        message: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running`,
+      }
   }
 }
 
 async function* sending(db: Db): AsyncGenerator<Finding> {
   const pause = await findPause(db)
-  if (pause) yield { what: 'Sending', ok: true, note: true, says: describePause(pause) }
+  if (pause) yield { check: 'Sending', ok: true, note: true, message: describePause(pause) }
 }
 
 /** Compares APP_SECRET with the database, and tries it on each webhook secret. */
 async function secret(config: Config, db: Db): Promise<Finding> {
-  const what = 'Secret'
+  const check = 'Secret'
   const current = await findSecret(config)
-  if (current instanceof Error) return { what, ok: false, says: current.message }
+  if (current instanceof Error) return { check, ok: false, message: current.message }
   if (current === undefined)
     return {
-      what,
+      check,
       ok: false,
-      says: `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
+      message: `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
     }
   const secrets = { current, previous: config.APP_SECRET_PREVIOUS }
-  if (!(await isMarkedWith(db, secrets))) return { what, ok: false, says: otherSecret }
+  if (!(await isMarkedWith(db, secrets))) return { check, ok: false, message: otherSecret }
   const box = webhookSecretBox(secrets)
   const undecryptable = await findUndecryptableSecrets({ db, box })
-  if (undecryptable.length > 0) return { what, ok: false, says: undecryptableWarning(undecryptable.length) }
+  if (undecryptable.length > 0) return { check, ok: false, message: undecryptableWarning(undecryptable.length) }
   const dependent = await countDependentSecrets({ db, box })
   if (dependent > 0)
     return {
-      what,
+      check,
       ok: true,
       note: true,
-      says: `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`,
+      message: `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`,
     }
   const isLocal = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
   return {
-    what,
+    check,
     ok: true,
-    says: isLocal ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'matches the database',
+    message: isLocal ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'matches the database',
   }
 }
 
 /** Without a usable database, only a secret that cannot be used is worth a line. */
 async function* secretFile(config: Config): AsyncGenerator<Finding> {
   const found = await findSecret(config)
-  if (found instanceof Error) yield { what: 'Secret', ok: false, says: found.message }
+  if (found instanceof Error) yield { check: 'Secret', ok: false, message: found.message }
 }
 
 const findSecret = async (config: Config): Promise<string | undefined | Error> =>

@@ -62,9 +62,9 @@ async function examine(environment: Environment): Promise<{ code: number | null;
 test('doctor finds no problems with development settings, including IPv6 addresses', async () => {
   const settings = { SMTP_URL: `smtp://me:right@${host}:${port}`, BASE_URL: `http://${host}:3000` }
   const { code, stdout } = await examine(settings)
-  expect(stdout).toContain(`ok   Relay      ${host}:${port} accepts email`)
-  expect(stdout).toContain(`ok   BASE_URL   http://${host}:3000`)
-  expect(stdout).toContain(`note Going live Links in emails point to http://${host}:3000`)
+  expect(stdout).toContain(`ok   Mail server ${host}:${port} accepts email`)
+  expect(stdout).toContain(`ok   BASE_URL    http://${host}:3000`)
+  expect(stdout).toContain(`note Going live  Links in emails point to http://${host}:3000`)
   expect(stdout).toContain('No problems found. Read the notes')
   expect(code).toBe(0)
 })
@@ -77,8 +77,8 @@ test('doctor finds problems that prevent sending', async () => {
     DKIM_PRIVATE_KEY_FILE: '/nope',
   }
   const { code, stdout } = await examine(settings)
-  expect(stdout).toMatch(/^BAD {2}Relay {6}.*Wrong password.*SMTP_URL/m)
-  expect(stdout).toContain('BAD  Settings   DKIM_PRIVATE_KEY_FILE: /nope does not exist.')
+  expect(stdout).toMatch(/^BAD {2}Mail server .*Wrong password.*SMTP_URL/m)
+  expect(stdout).toContain('BAD  Settings    DKIM_PRIVATE_KEY_FILE: /nope does not exist.')
   expect(stdout).toContain('2 problems found.')
   expect(stdout).not.toContain('wrong@')
   expect(code).toBe(1)
@@ -86,7 +86,7 @@ test('doctor finds problems that prevent sending', async () => {
 
 test('doctor reports links to localhost if a relay is configured', async () => {
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.invalid', MAIL_FROM: 'hello@acme.example' })
-  expect(stdout).toMatch(/^BAD {2}Going live Links in emails point to http:\/\/localhost:3000.*BASE_URL/m)
+  expect(stdout).toMatch(/^BAD {2}Going live  Links in emails point to http:\/\/localhost:3000.*BASE_URL/m)
   expect(stdout).toContain('2 problems found.')
   expect(code).toBe(1)
 })
@@ -99,8 +99,8 @@ test('doctor continues after an invalid setting, and finds a truncated secret', 
     DATA_DIR: folder.path,
     APP_SECRET: '',
   })
-  expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown parameter "foo"/m)
-  expect(stdout).toMatch(/^BAD {2}Secret {5}DATA_DIR: /m)
+  expect(stdout).toMatch(/^BAD {2}Mail server SMTP_URL has an unknown parameter "foo"/m)
+  expect(stdout).toMatch(/^BAD {2}Secret {6}DATA_DIR: /m)
   expect(code).toBe(1)
 })
 
@@ -108,17 +108,17 @@ test('doctor reports a database that cannot be opened or read', async () => {
   await using testDb = await createTestDb()
   await using guest = await createGuest(testDb)
   const unknown = await examine({ DATABASE_URL: testDb.url.replace(/test_\w+/, 'none_here') })
-  expect(unknown.stdout).toMatch(/^BAD {2}Database {3}.*DATABASE_URL.*"none_here" does not exist/m)
+  expect(unknown.stdout).toMatch(/^BAD {2}Database {4}.*DATABASE_URL.*"none_here" does not exist/m)
   expect(unknown.code).toBe(1)
   const barred = await examine({ DATABASE_URL: guest.url })
-  expect(barred.stdout).toMatch(/^BAD {2}Database {3}.*DATABASE_URL.*permission denied for table schema_migrations/m)
+  expect(barred.stdout).toMatch(/^BAD {2}Database {4}.*DATABASE_URL.*permission denied for table schema_migrations/m)
   expect(barred.code).toBe(1)
 })
 
 test('doctor and banner warn about webhooks to private addresses', async () => {
   const settings = { WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' }
   const { code, stdout } = await examine(settings)
-  expect(stdout).toMatch(/^note Webhooks {3}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
+  expect(stdout).toMatch(/^note Webhooks {4}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
   expect(code).toBe(0)
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
   const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
@@ -134,9 +134,9 @@ test('doctor reports a connection pooler without a direct address', async () => 
   const pooled = `postgres://${user}@127.0.0.1:${port}/${database}`
   const poolerLine = async (environment: Environment) =>
     /^.*Pooler.*$/m.exec((await examine({ DATABASE_URL: pooled, ...environment })).stdout)?.[0]
-  expect(await poolerLine({})).toMatch(/^note Pooler {5}.*Set DATABASE_DIRECT_URL/)
+  expect(await poolerLine({})).toMatch(/^note Pooler {6}.*Set DATABASE_DIRECT_URL/)
   expect(await poolerLine({ DATABASE_DIRECT_URL: pooled })).toMatch(
-    /^BAD {2}Pooler {5}DATABASE_DIRECT_URL is the address/,
+    /^BAD {2}Pooler {6}DATABASE_DIRECT_URL is the address/,
   )
   expect(await poolerLine({ DATABASE_DIRECT_URL: testDb.url })).toBeUndefined()
 })
@@ -146,10 +146,10 @@ test('doctor reports a replica that cannot be used', async () => {
   const replicaLine = async (DATABASE_REPLICA_URL: string) =>
     /^.*Replica.*$/m.exec((await examine({ DATABASE_URL: testDb.url, DATABASE_REPLICA_URL })).stdout)?.[0]
   expect(await replicaLine(testDb.url)).toMatch(
-    /^BAD {2}Replica {4}DATABASE_REPLICA_URL is not the address of a replica/,
+    /^BAD {2}Replica {5}DATABASE_REPLICA_URL is not the address of a replica/,
   )
   expect(await replicaLine('postgres://waxwing@127.0.0.1:1/waxwing')).toMatch(
-    /^BAD {2}Replica {4}.*ECONNREFUSED.*check DATABASE_REPLICA_URL/,
+    /^BAD {2}Replica {5}.*ECONNREFUSED.*check DATABASE_REPLICA_URL/,
   )
 })
 
@@ -158,7 +158,7 @@ test('doctor notes that sending is paused', async () => {
   await pauseSending(pausedDb.db.statement, 'restored')
   const { code, stdout } = await examine({ DATABASE_URL: pausedDb.url })
   expect(stdout).toMatch(
-    /^note Sending {4}Sending is paused since .* \(a backup was restored\)\. Run `waxwing resume-/m,
+    /^note Sending {5}Sending is paused since .* \(a backup was restored\)\. Run `waxwing resume-/m,
   )
   expect(code).toBe(0)
 })
@@ -168,26 +168,26 @@ test('doctor compares the secret with the database and with each webhook', async
   const secretLine = async (environment: Environment) =>
     /^.*Secret .*$/m.exec((await examine({ DATABASE_URL: ownDb.url, ...environment })).stdout)?.[0]
   const old = 'the previous secret, which is also long'
-  expect(await secretLine({ APP_SECRET: '' })).toMatch(/^BAD {2}Secret {5}there is none in .*--env-file/)
+  expect(await secretLine({ APP_SECRET: '' })).toMatch(/^BAD {2}Secret {6}there is none in .*--env-file/)
 
   const sealed = webhookSecretBox({ current: old, previous: undefined }).seal('whsec_x')
   await ownDb.db.statement`
     insert into webhooks (organization_id, id, name, url, secret, all_events, event_types)
     select id, gen_random_uuid(), 'CRM', 'https://crm.example/', ${sealed}, true, '{}' from organizations`
-  expect(await secretLine({})).toMatch(/^BAD {2}Secret {5}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
-  expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(/^note Secret {5}1 webhooks still need/)
-  expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret     matches the database')
+  expect(await secretLine({})).toMatch(/^BAD {2}Secret {6}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
+  expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(/^note Secret {6}1 webhooks still need/)
+  expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret      matches the database')
 
   await ownDb.db.statement`insert into secret_mark (mark) values ('the mark of another secret')`
   expect(await secretLine({ APP_SECRET: old })).toMatch(
-    /^BAD {2}Secret {5}This database is used with another APP_SECRET/,
+    /^BAD {2}Secret {6}This database is used with another APP_SECRET/,
   )
 })
 
 test('doctor recommends Node.js 24 if the version gets no security fixes', () => {
-  const kindOf = ({ ok, note, says }: Finding) => [
+  const kindOf = ({ ok, note, message }: Finding) => [
     ok ? (note ? 'note' : 'ok') : 'bad',
-    says.includes('24, or at least'),
+    message.includes('24, or at least'),
   ]
   expect(['v18.20.0', 'v20.18.3'].map(nodeVersion).map(kindOf)).toEqual(Array(2).fill(['bad', true]))
   expect(['v20.19.0', 'v21.1.0', 'v25.0.0'].map(nodeVersion).map(kindOf)).toEqual(Array(3).fill(['note', false]))
@@ -212,8 +212,8 @@ test('doctor checks that the bounce listener answers and that its domain has an 
       BASE_URL: 'https://mail.acme.example',
     })
     const lines: string[] = []
-    for await (const { ok, note, says } of checkBounces(config, [names.address]))
-      lines.push(`${ok ? (note ? 'note' : 'ok') : 'bad'}: ${says}`)
+    for await (const { ok, note, message } of checkBounces(config, [names.address]))
+      lines.push(`${ok ? (note ? 'note' : 'ok') : 'bad'}: ${message}`)
     return lines
   }
   const listener = await listen('b.acme.example')

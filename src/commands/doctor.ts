@@ -17,15 +17,15 @@ const freeBytesMin = 1024 ** 3
 /** Some relays delay the greeting for a few seconds. */
 const answerWithinMs = 10_000
 
-/** Checks the environment of the service and prints what to do about each problem. Returns 1 if there are problems. */
+/** Checks the environment of the service and prints check to do about each problem. Returns 1 if there are problems. */
 export async function doctor({ sources }: Call): Promise<number> {
   const config = readSettings(sources)
   let wrong = 0
   let notes = 0
-  for await (const { what, ok, says, note } of findings(config, findUnknownSettings(sources))) {
+  for await (const { check, ok, message, note } of findings(config, findUnknownSettings(sources))) {
     if (!ok) wrong++
     if (note) notes++
-    process.stdout.write(`${ok ? (note ? 'note' : 'ok  ') : 'BAD '} ${what.padEnd(10)} ${says}\n`)
+    process.stdout.write(`${ok ? (note ? 'note' : 'ok  ') : 'BAD '} ${check.padEnd(11)} ${message}\n`)
   }
   const right = notes === 0 ? 'No problems found.' : 'No problems found. Read the notes before going live.'
   process.stdout.write(`\n${wrong === 0 ? right : `${wrong} ${wrong === 1 ? 'problem' : 'problems'} found.`}\n`)
@@ -36,7 +36,7 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   yield nodeVersion(process.version)
   yield disk(config.DATA_DIR)
   yield settings(config)
-  for (const says of unknownSettings) yield { what: 'Settings', ok: true, says, note: true }
+  for (const message of unknownSettings) yield { check: 'Settings', ok: true, message, note: true }
   yield* checkDatabase(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)
@@ -47,14 +47,14 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
 
 /** Versions with an odd number are supported for months only, and 20 ended in April 2026. */
 export function nodeVersion(version: string): Finding {
-  const what = 'Node'
+  const check = 'Node'
   const [major = 0, minor = 0] = version.slice(1).split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19))
-    return { what, ok: false, says: `${version}: install Node.js 24, or at least 20.19` }
+    return { check, ok: false, message: `${version}: install Node.js 24, or at least 20.19` }
   const isSupported = major >= 22 && major % 2 === 0
   return isSupported
-    ? { what, ok: true, says: version }
-    : { what, ok: true, note: true, says: `${version} gets no security fixes any more: install Node.js 24` }
+    ? { check, ok: true, message: version }
+    : { check, ok: true, note: true, message: `${version} gets no security fixes any more: install Node.js 24` }
 }
 
 /** A directory that does not exist yet is checked where it would be created. */
@@ -66,60 +66,60 @@ function disk(dataDir: string): Finding {
     const { bavail, bsize } = statfsSync(folder)
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${folder}`
     return bavail * bsize >= freeBytesMin
-      ? { what: 'Disk', ok: true, says: free }
-      : { what: 'Disk', ok: false, says: `${free}: free up disk space` }
+      ? { check: 'Disk', ok: true, message: free }
+      : { check: 'Disk', ok: false, message: `${free}: free up disk space` }
   } catch (error) {
-    return { what: 'Disk', ok: false, says: `${(error as Error).message}: set DATA_DIR to a writable directory` }
+    return { check: 'Disk', ok: false, message: `${(error as Error).message}: set DATA_DIR to a writable directory` }
   }
 }
 
 /** Checks the files and URLs in the settings, as the service does at startup. */
 const settings = (config: Config) => checked('Settings', 'valid', () => checkSettings(config))
 
-function checked(what: string, says: string, look: () => void): Finding {
+function checked(check: string, message: string, verify: () => void): Finding {
   try {
-    look()
-    return { what, ok: true, says }
+    verify()
+    return { check, ok: true, message }
   } catch (error) {
-    return { what, ok: false, says: (error as Error).message }
+    return { check, ok: false, message: (error as Error).message }
   }
 }
 
 /** Authenticates like the service, because a relay that responds may still reject every email. */
 async function relay(url: string | undefined): Promise<Finding> {
-  if (!url) return { what: 'Relay', ok: true, says: 'not configured: emails are kept in the built-in inbox' }
-  const read = checked('Relay', '', () => readSmtpUrl(url))
+  if (!url) return { check: 'Mail server', ok: true, message: 'not configured: emails are kept in the built-in inbox' }
+  const read = checked('Mail server', '', () => readSmtpUrl(url))
   if (!read.ok) return read
   const limits = { connectMs: answerWithinMs, greetingMs: answerWithinMs, commandMs: answerWithinMs }
   const transport = openRelay(url, { limits })
   const state = await transport.check()
   await transport.close()
   return state.kind === 'up'
-    ? { what: 'Relay', ok: true, says: `${new URL(url).host} accepts email` }
-    : { what: 'Relay', ok: false, says: `${state.reason}: check SMTP_URL and the firewall` }
+    ? { check: 'Mail server', ok: true, message: `${new URL(url).host} accepts email` }
+    : { check: 'Mail server', ok: false, message: `${state.reason}: check SMTP_URL and the firewall` }
 }
 
 async function baseUrl(url: string): Promise<Finding> {
   const hostname = hostOf(new URL(url))
   const known = await lookup(hostname).catch(() => undefined)
   return known
-    ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
-    : { what: 'BASE_URL', ok: false, says: `${hostname} does not resolve: links in emails would not work` }
+    ? { check: 'BASE_URL', ok: true, message: `${url} (${known.address})` }
+    : { check: 'BASE_URL', ok: false, message: `${hostname} does not resolve: links in emails would not work` }
 }
 
 /** Skipped if the settings are invalid, which is reported separately. */
 function* goingLive(config: Config): Generator<Finding> {
   if (config.SMTP_URL === undefined || !settings(config).ok) return
   const problems = liveProblems(config)
-  if (problems.length === 0) yield { what: 'Going live', ok: true, says: 'links and sender can be used' }
-  for (const { severity, message: says } of problems) {
+  if (problems.length === 0) yield { check: 'Going live', ok: true, message: 'links and sender can be used' }
+  for (const { severity, message } of problems) {
     const note = severity === 'hint'
-    yield { what: 'Going live', ok: note, says, note }
+    yield { check: 'Going live', ok: note, message, note }
   }
 }
 
 /** Only a note even if others can create webhooks, because a private network may need it. */
 function* privateTargets(config: Config): Generator<Finding> {
   const warning = privateTargetWarning(config)
-  if (warning) yield { what: 'Webhooks', ok: true, says: warning.message, note: true }
+  if (warning) yield { check: 'Webhooks', ok: true, message: warning.message, note: true }
 }
