@@ -15,7 +15,7 @@ const library = join(packageRoot, 'node_modules/@scalar/fastify-api-reference/pa
 /** What the documentation is built from. */
 const sources = [
   ...['guides', 'reference', 'openapi.json'].map((name) => join(docs, name)),
-  join(packageRoot, 'scripts', 'documentation'),
+  ...['documentation', 'documentation-build.ts'].map((name) => join(packageRoot, 'scripts', name)),
 ]
 
 const html = 'text/html; charset=utf-8'
@@ -85,6 +85,8 @@ async function buildReference(output: Output): Promise<void> {
   const { servers } = JSON.parse(committed) as ApiDocument
   const document: ApiDocument = JSON.parse(committed.replaceAll(servers[0]!.url, baseUrlMark))
   addExamples(document, readExamples())
+  // The list of models shows records, not the envelopes around them.
+  for (const schema of Object.values(document.components.schemas)) if (schema.allOf) schema['x-scalar-ignore'] = true
   await output.add('/openapi.json', json, JSON.stringify(document), { isTemplate: true })
   const style = await output.add('/docs/reference.css', css, asset('reference.css'))
   const start = `${asset('accessibility.js')}\n${startScript(asset('theme.css'))}`
