@@ -18,6 +18,7 @@ import {
   Timestamp,
 } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { outOf } from '../http/out-of.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -376,22 +377,14 @@ const scheduleOut = (name: RetrySchedule, delays: readonly number[]) => ({
 
 const noDeliveries = { delivered: 0, failed: 0, pending: 0 }
 
-const webhookOut = (webhook: Webhook, stats: Omit<DeliveryStats, 'webhookId'> = noDeliveries) => ({
-  id: toText('whk', webhook.id),
-  name: webhook.name,
-  url: webhook.url,
-  event_types: webhook.eventTypes,
-  all_events: webhook.allEvents,
-  status: webhook.status,
-  paused_reason: webhook.pausedReason,
-  acknowledge: webhook.acknowledge,
-  retry_4xx: [...webhook.retry4xx],
-  retry_schedule: webhook.retrySchedule,
-  created_at: webhook.createdAt.toISOString(),
-  updated_at: webhook.updatedAt.toISOString(),
-  last_delivery_at: webhook.lastDeliveryAt?.toISOString() ?? null,
-  failing_since: webhook.failingSince?.toISOString() ?? null,
-  secret_rotation_ends_at: webhook.previousSecretUntil?.toISOString() ?? null,
-  created_by: creatorOut(webhook.createdBy, webhook.createdByEmail),
-  stats_24h: { delivered: stats.delivered, failed: stats.failed, pending: stats.pending },
-})
+const withStats = outOf(
+  WebhookOut,
+  { id: 'whk' },
+  {
+    retry_4xx: ({ retry4xx }: Webhook) => [...retry4xx],
+    secret_rotation_ends_at: ({ previousSecretUntil }: Webhook) => previousSecretUntil?.toISOString() ?? null,
+    created_by: ({ createdBy, createdByEmail }: Webhook) => creatorOut(createdBy, createdByEmail),
+  },
+)
+const webhookOut = (webhook: Webhook, stats24h: Omit<DeliveryStats, 'webhookId'> = noDeliveries) =>
+  withStats({ ...webhook, stats24h })
