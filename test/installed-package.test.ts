@@ -67,7 +67,7 @@ async function useInstalled(
   }
   await use({ url, printed: () => printed, textOf })
   const doctor = await execute('npx', ['waxwing', 'doctor'], options)
-  expect(doctor.stdout).toMatch(/^ok {3}Database {3}embedded PostgreSQL in .*, migrated$/m)
+  expect(doctor.stdout).toMatch(/^ok {3}Database {4}embedded PostgreSQL in .*, migrated$/m)
   expect(doctor.stdout).toContain('No problems found.')
   signalGroup('SIGTERM')
   await service.ended

@@ -79,7 +79,7 @@ test('the documented commands of an upgrade work on a database of 0.1.0, with th
   expect((await run('rebuild-counters')).stdout).toMatch(/counters .*\nDatabase: postgres:/)
   const done = await run('doctor')
   expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {3}Database .*, migrated$/m) })
-  expect(done.stdout).toMatch(/^ok {3}Secret {5}matches the database$/m)
+  expect(done.stdout).toMatch(/^ok {3}Secret {6}matches the database$/m)
 })
 
 test.for(releases)(
