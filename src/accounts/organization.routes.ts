@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { answers, Named, Nullable, ok } from '../http/envelope.ts'
-import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
@@ -63,7 +63,7 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
           description:
             'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
           errors: {
-            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+            precondition_failed: editedSince,
           },
           body: Type.Object({
             name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),

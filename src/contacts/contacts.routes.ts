@@ -19,7 +19,7 @@ import {
   pages,
   Timestamp,
 } from '../http/envelope.ts'
-import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { contactStatuses } from '../segments/filter.ts'
@@ -261,7 +261,7 @@ function edit(api: Api, { db }: Parts): void {
           'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
         errors: {
           conflict: 'Another contact has this address.',
-          precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+          precondition_failed: editedSince,
         },
         params: IdParams,
         body: Type.Object({

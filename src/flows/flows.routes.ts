@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../http/envelope.ts'
-import { checkIfMatch } from '../http/etag.ts'
+import { checkIfMatch, editedSince } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId } from '../values/ids.ts'
@@ -140,7 +140,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           description:
             'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`. Emails that were accepted before keep their version.',
           errors: {
-            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+            precondition_failed: editedSince,
             conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
             validation_failed:
               'The template has an error; `error.fields` has its line and column. Or another field is invalid.',

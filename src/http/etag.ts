@@ -5,6 +5,9 @@ import { Refusal } from '../values/errors.ts'
 // Entity tags (RFC 9110) of records that can be edited. A tag depends on the fields that an edit can change, not on counts
 // and times of last use, so that it stays the same until somebody edits the record.
 
+/** Describes `precondition_failed` in the API reference. */
+export const editedSince = 'The record was edited since the version in `If-Match`. Nothing was changed.'
+
 /** Throws `Refusal` if the record was changed since the caller read it. Call it while the record is locked. */
 export type CheckUnchanged<Row> = (current: Row) => void
 

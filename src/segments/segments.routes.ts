@@ -4,7 +4,7 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
-import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
@@ -96,7 +96,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
           description: 'Omitted fields keep their value; the filter is replaced as a whole.',
           errors: {
             conflict: 'Another segment has this name.',
-            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+            precondition_failed: editedSince,
           },
           params: IdParams,
           body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),

@@ -17,7 +17,7 @@ import {
   oneOf,
   Timestamp,
 } from '../http/envelope.ts'
-import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
@@ -231,7 +231,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           description:
             'Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.',
           errors: {
-            precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+            precondition_failed: editedSince,
           },
           params: IdParams,
           body: Type.Partial(
