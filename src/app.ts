@@ -262,71 +262,29 @@ function createLoops(parts: Parts): Loop[] {
     onFailing: recordFailingWebhook,
   }
   const secretCheck = new SecretCheck(parts)
+  const loop = (name: string, everyMs: number, run: () => Promise<void>) => new Loop({ name, everyMs, run, failures })
   return [
-    new Loop({
-      name: 'look for a pause of sending',
-      everyMs: pauseCheckMs,
-      run: () => parts.pause.refresh(),
-      failures,
+    loop('look for a pause of sending', pauseCheckMs, () => parts.pause.refresh()),
+    loop('keep partitions', hourMs, () => maintainPartitions(partitionsOf(parts))),
+    loop('report failing endpoints', minuteMs, () => reportFailingEndpoints(health)),
+    loop('pause dead endpoints', minuteMs, () => pauseDeadEndpoints(health)),
+    loop('report relay outages', minuteMs, () => reportRelayOutage({ db, log, relay })),
+    loop('report high rates', 10 * minuteMs, () => reportHighRates({ db, log })),
+    loop('send notice emails', minuteMs, async () => {
+      if (!parts.pause.isPaused) await sendNoticeEmails(systemEmails)
     }),
-    new Loop({
-      name: 'keep partitions',
-      everyMs: hourMs,
-      run: () => maintainPartitions(partitionsOf(parts)),
-      failures,
-    }),
-    new Loop({
-      name: 'report failing endpoints',
-      everyMs: minuteMs,
-      run: () => reportFailingEndpoints(health),
-      failures,
-    }),
-    new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), failures }),
-    new Loop({
-      name: 'report relay outages',
-      everyMs: minuteMs,
-      run: () => reportRelayOutage({ db, log, relay }),
-      failures,
-    }),
-    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates({ db, log }), failures }),
-    new Loop({
-      name: 'send notice emails',
-      everyMs: minuteMs,
-      run: async () => {
-        if (!parts.pause.isPaused) await sendNoticeEmails(systemEmails)
-      },
-      failures,
-    }),
-    new Loop({
-      name: 'send account emails',
-      everyMs: accountEmailsEveryMs,
-      run: () => sendAccountEmails({ ...systemEmails, accountEmails: parts.accountEmails }),
-      failures,
-    }),
-    new Loop({
-      name: 'delete expired sessions and links',
-      everyMs: hourMs,
-      run: () => deleteExpiredCredentials(db),
-      failures,
-    }),
-    new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), failures }),
-    new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), failures }),
-    new Loop({
-      name: 'erase deleted organizations',
-      everyMs: minuteMs,
-      run: () => eraseDeletedOrganizations({ db, log }),
-      failures,
-    }),
-    new Loop({ name: 'forget changes of imports', everyMs: hourMs, run: () => forgetExpiredChanges(db), failures }),
-    new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), failures }),
-    new Loop({ name: 'check webhook secrets', everyMs: 10 * minuteMs, run: () => secretCheck.run(), failures }),
-    new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), failures }),
-    new Loop({
-      name: 'remove deliveries of deleted webhooks',
-      everyMs: minuteMs,
-      run: () => removeOrphanDeliveries(health),
-      failures,
-    }),
+    loop('send account emails', accountEmailsEveryMs, () =>
+      sendAccountEmails({ ...systemEmails, accountEmails: parts.accountEmails }),
+    ),
+    loop('delete expired sessions and links', hourMs, () => deleteExpiredCredentials(db)),
+    loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
+    loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
+    loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
+    loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
+    loop('trim the inbox', hourMs, () => trimInbox(db)),
+    loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
+    loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
+    loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),
   ]
 }
 
