@@ -68,9 +68,12 @@ export class Lane<Work> {
     this.#dueAt = Math.min(this.#dueAt, performance.now() + ms)
   }
 
+  /** True if its settings changed while it was held: it may be paused, which is known only to the statement that reads jobs. */
+  mayBePaused = false
+
   /** Whether a job that was just enqueued can be started before any other. */
   canStartNew(now: number): boolean {
-    return !this.hasMore && this.#known.size + 1 <= this.#width && this.#probeAt <= now
+    return !this.mayBePaused && !this.hasMore && this.#known.size + 1 <= this.#width && this.#probeAt <= now
   }
 
   /** Adds a job that was not read. Returns false if it is already known. */

@@ -161,7 +161,11 @@ export class Worker<Work> {
       },
       due: () => this.#due(),
       changed: (changed) => {
-        for (const lane of this.#lanes.values()) if (lane.lane === changed) lane.reset()
+        for (const lane of this.#lanes.values()) {
+          if (lane.lane !== changed) continue
+          lane.mayBePaused = true
+          lane.reset()
+        }
         this.#wake()
       },
     })
