@@ -86,7 +86,7 @@ test('doctor finds problems that prevent sending', async () => {
 
 test('doctor reports links to localhost if a relay is configured', async () => {
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.invalid', MAIL_FROM: 'hello@acme.example' })
-  expect(stdout).toMatch(/^BAD {2}Going live  Links in emails point to http:\/\/localhost:3000.*BASE_URL/m)
+  expect(stdout).toMatch(/^BAD {2}Going live {2}Links in emails point to http:\/\/localhost:3000.*BASE_URL/m)
   expect(stdout).toContain('2 problems found.')
   expect(code).toBe(1)
 })

@@ -35,6 +35,7 @@ export class Lane<Work> {
   readonly #known = new Set<string>()
   /** Ids removed while a read is running, whose snapshot may still contain them. Undefined between reads. */
   #removedDuringRead: Set<string> | undefined
+  #isRetired = false
   #failures = 0
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
@@ -59,7 +60,7 @@ export class Lane<Work> {
 
   /** `share` is explained at `nextRead`. */
   shouldRead(now: number, share: number): boolean {
-    if (this.ready.length >= this.#aheadOf(share)) return false
+    if (this.#isRetired || this.ready.length >= this.#aheadOf(share)) return false
     return this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt
   }
 
@@ -68,12 +69,9 @@ export class Lane<Work> {
     this.#dueAt = Math.min(this.#dueAt, performance.now() + ms)
   }
 
-  /** True if its settings changed while it was held: it may be paused, which is known only to the statement that reads jobs. */
-  mayBePaused = false
-
   /** Whether a job that was just enqueued can be started before any other. */
   canStartNew(now: number): boolean {
-    return !this.mayBePaused && !this.hasMore && this.#known.size + 1 <= this.#width && this.#probeAt <= now
+    return !this.#isRetired && !this.hasMore && this.#known.size + 1 <= this.#width && this.#probeAt <= now
   }
 
   /** Adds a job that was not read. Returns false if it is already known. */
@@ -153,6 +151,19 @@ export class Lane<Work> {
     this.hasMore = true
   }
 
+  /**
+   * Discards the jobs that are ready and starts none, so that the lane is released when the running ones have ended: it may have
+   * been paused, and a paused lane cannot be claimed.
+   */
+  retire(): void {
+    this.reset()
+    this.#isRetired = true
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired
+  }
+
   canStart(now: number): boolean {
     return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now
   }
@@ -189,6 +200,6 @@ export class Lane<Work> {
   }
 
   isUnused(since: number): boolean {
-    return this.isIdle && this.#usedAt <= since
+    return this.#isRetired ? this.isEmpty : this.isIdle && this.#usedAt <= since
   }
 }

@@ -75,14 +75,14 @@ export async function findDueOrganizations(
 
 export type LaneHold = LaneKey & { token: string }
 
-/** Extends the leases and returns the lanes whose token still matches. */
+/** Extends the leases and returns the lanes whose token still matches, and whether they are paused. */
 export async function renewLanes(
   db: Writer,
   kind: JobKind,
   holds: readonly LaneHold[],
   leaseMs: number,
-): Promise<LaneKey[]> {
-  return db<LaneKey>`
+): Promise<(LaneKey & { isPaused: boolean })[]> {
+  return db<LaneKey & { isPaused: boolean }>`
     update lanes
     set leased_until = now() + ${leaseMs} * interval '1 ms'
     from unnest(
@@ -92,7 +92,7 @@ export async function renewLanes(
     ) as hold (organization_id, lane, token)
     where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
       and lanes.token = hold.token
-    returning lanes.organization_id, lanes.lane`
+    returning lanes.organization_id, lanes.lane, lanes.held as is_paused`
 }
 
 export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }

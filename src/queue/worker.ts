@@ -161,11 +161,7 @@ export class Worker<Work> {
       },
       due: () => this.#due(),
       changed: (changed) => {
-        for (const lane of this.#lanes.values()) {
-          if (lane.lane !== changed) continue
-          lane.mayBePaused = true
-          lane.reset()
-        }
+        for (const lane of this.#lanes.values()) if (lane.lane === changed) lane.retire()
         this.#wake()
       },
     })
@@ -243,7 +239,9 @@ export class Worker<Work> {
           const [claimed] = await Promise.all([this.#claim(), this.#fill()])
           if (claimed > 0) await this.#fill()
           await this.#dispatch()
-          await this.#release(this.#unusedLanes())
+          const unused = this.#unusedLanes()
+          await this.#release(unused)
+          if (unused.some(({ isRetired }) => isRetired)) this.#due()
         } else await this.#release(this.#stoppedLanes())
         this.#failures.succeeded(this.#section)
       } catch (error) {
@@ -481,9 +479,12 @@ export class Worker<Work> {
     // Set after success only: after an outage, leases are renewed before lanes are claimed, so that we do not claim our
     // own.
     this.#renewedAt = now
-    const names = new Set(kept.map(laneName))
+    const renewed = new Map(kept.map((key) => [laneName(key), key]))
     for (const [name, lane] of this.#lanes) {
-      if (names.has(name)) continue
+      const key = renewed.get(name)
+      // The notification of a pause may have been lost.
+      if (key?.isPaused) lane.retire()
+      if (key) continue
       lane.ready = []
       this.#lanes.delete(name)
     }
