@@ -40,7 +40,9 @@ export async function begin<Result>(
       gatherWrites(client)
       ended = client.query('commit')
       await Promise.all([...tx.sent, ended])
-      for (const announced of await Promise.all(tx.announced)) announce(announced)
+      // It is committed, so this must not fail. What is not announced is found by polling.
+      for (const announced of await Promise.allSettled(tx.announced))
+        if (announced.status === 'fulfilled') announce(announced.value)
       enterSection(section)
       return result
     } catch (error) {

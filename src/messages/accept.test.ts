@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
-import { lockWaits } from '../../test/support/lock-waits.ts'
+import { lockWaits, terminateLockWaits } from '../../test/support/lock-waits.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -215,6 +215,20 @@ test('concurrent requests with one idempotency key to different processes send o
   expect(one!.messageId).toBe(two!.messageId)
   expect([one!.replayed, two!.replayed].sort()).toEqual([false, true])
   expect(await app.db`select from messages`).toHaveLength(1)
+})
+
+test('a send whose connection is lost while it is written fails alone', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const request = requestOf(app, await createFlow(app), { order_id: 1 })
+  let accepting: Promise<unknown> = Promise.resolve()
+  await app.db.begin(async (tx) => {
+    await tx`lock table messages in share row exclusive mode`
+    accepting = expect(acceptorOn(app).accept(request)).rejects.toMatchObject({ code: '57P01' })
+    await until('the write to wait', async () => (await terminateLockWaits(app.db, 'insert into messages')) === 1)
+    await accepting
+  })
+  expect(await app.db`select from messages`).toHaveLength(0)
+  expect(await acceptorOn(app).accept(request)).toMatchObject({ status: 'queued' })
 })
 
 test('requests with one idempotency key take few queries, accepted or rejected', async () => {

@@ -344,7 +344,10 @@ export function insertWithJobs(
       const { organizationId, id, lane, status, sendAt } = message
       if (status !== 'queued') return []
       const job = { organizationId, kind: 'message.send' as const, lane, id, dueAt: sendAt ?? undefined }
-      return [isHanded && !sendAt ? { ...job, work: stored.then((rows) => handOver(message, rows.get(id)!)) } : job]
+      if (!isHanded || sendAt) return [job]
+      const work = stored.then((rows) => handOver(message, rows.get(id)!))
+      work.catch(() => {})
+      return [{ ...job, work }]
     }),
   )
 }
