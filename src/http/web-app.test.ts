@@ -36,8 +36,11 @@ async function startWebApp() {
 
 test('the pages of the web app are served, and all of them are known', async () => {
   await using app = await startWebApp()
-  const source = readFileSync(new URL('../../web/src/paths.ts', import.meta.url), 'utf8')
-  const names = new Set([...source.matchAll(/['`]\/([a-z-]+)/g)].map(([, name]) => name!))
+  const paths = readFileSync(new URL('../../web/src/paths.ts', import.meta.url), 'utf8')
+  const routes = readFileSync(new URL('../../web/src/routes.tsx', import.meta.url), 'utf8')
+  const linkedInEmails = ['confirm-email', 'invitation', 'reset-password']
+  for (const name of linkedInEmails) expect(routes).toContain(`path: '${name}`)
+  const names = new Set([...linkedInEmails, ...[...paths.matchAll(/['`]\/([a-z-]+)/g)].map(([, name]) => name!)])
   expect([...names].sort()).toEqual(pageNames)
   for (const path of [
     '/',
