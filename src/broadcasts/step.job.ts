@@ -1,5 +1,5 @@
 import { type Claim, endJobs } from '../queue/queue.ts'
-import type { WorkerSpec } from '../queue/worker.ts'
+import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { decideBroadcast } from './decide.ts'

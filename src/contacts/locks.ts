@@ -4,7 +4,7 @@ import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
 /**
  * Returns those of the contacts that exist. They cannot be erased before the end of the transaction, so that erasing them also
- * finds what it writes. They can be changed meanwhile.
+ * finds what it writes. They can still be changed.
  */
 export async function lockContacts(
   tx: Tx,

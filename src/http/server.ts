@@ -113,7 +113,7 @@ export function createServer(options: ServerOptions): Server {
   return server
 }
 
-/** When an operation responds with an error, by its type, beside errors that are common to all operations. */
+/** When an operation responds with an error, by its type, in addition to errors that are common to all operations. */
 export type OperationErrors = Partial<Record<RefusalType, string>>
 
 declare module 'fastify' {

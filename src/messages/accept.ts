@@ -8,7 +8,7 @@ import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { enqueue, type NewJob } from '../queue/queue.ts'
+import { areHandedOver, enqueue, type NewJob } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
@@ -320,9 +320,6 @@ async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<
   return created
 }
 
-/** Up to this number, the stored values of new messages are returned, so that a worker of this process need not read them. */
-const handedMax = 20
-
 /**
  * Writes messages and the jobs of those that are queued. `handOver` makes the input of the job from the message and its stored
  * values, for a worker of this process.
@@ -333,7 +330,7 @@ export function insertWithJobs(
   handOver?: (message: NewMessage, stored: StoredValues) => MessageToSend,
 ): void {
   if (messages.length === 0) return
-  const isHanded = handOver !== undefined && messages.length <= handedMax
+  const isHanded = handOver !== undefined && areHandedOver(tx, messages.length)
   const inserted = insertMessages(tx, messages, isHanded)
   const stored = inserted.then((rows) => new Map(rows.map((row) => [row.id, row])))
   // If the statement fails, so does the transaction.

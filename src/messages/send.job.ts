@@ -5,7 +5,7 @@ import { mayRecordAgain, type Recorded, recordEvents } from '../events/record.ts
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
-import type { WorkerSpec } from '../queue/worker.ts'
+import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'

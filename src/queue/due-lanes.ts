@@ -54,6 +54,9 @@ export class DueLanes {
     for (const { kind, inMs } of due)
       if (inMs <= 0) this.#onDue(kind)
       else setTimeout(() => this.#onDue(kind), inMs).unref()
-    if (this.#timer !== undefined) this.#timer = setTimeout(() => this.#poll(), this.#intervalMs)
+    if (this.#kinds.size === 0) return
+    // Listeners may have been removed and added during the query.
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#poll(), this.#intervalMs)
   }
 }

@@ -160,10 +160,6 @@ export class Lane<Work> {
     this.#isRetired = true
   }
 
-  get isRetired(): boolean {
-    return this.#isRetired
-  }
-
   canStart(now: number): boolean {
     return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now
   }

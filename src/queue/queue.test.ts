@@ -23,7 +23,8 @@ import {
   setLanePaused,
   settleJobs,
 } from './queue.ts'
-import { type PeerState, Worker, type WorkerSpec } from './worker.ts'
+import { Worker } from './worker.ts'
+import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
 const organizationId = newId('org')
 const log = pino({ level: 'silent' })

@@ -27,8 +27,11 @@ export type Claim = {
 }
 
 type EnqueuedRow = { id: string; ctid: string; dueAt: Date }
-/** Up to this number, the rows of new jobs are returned, so that a worker of this process need not read them. */
-const returnedMax = 20
+/** Up to this number, new jobs are handed to a worker of this process, which then need not read them. */
+const handedMax = 20
+
+/** Whether so many jobs are handed over. On a cluster, returning the rows of an insert costs more than reading them. */
+export const areHandedOver = (tx: Tx, jobs: number): boolean => jobs <= handedMax && !tx.isDistributed
 
 /**
  * Inserts jobs and marks their lanes due. Lanes are written in key order, so that two transactions cannot deadlock. After
@@ -36,7 +39,7 @@ const returnedMax = 20
  */
 export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
   if (jobs.length === 0) return
-  const isReturned = jobs.length <= returnedMax && !tx.isDistributed
+  const isReturned = areHandedOver(tx, jobs.length)
   // The time of the statement, not of the transaction: jobs that become visible late could be skipped for a second.
   // Truncated to the milliseconds of the column: rounding up would make a job due after its lane.
   const inserted = tx.send<EnqueuedRow>`

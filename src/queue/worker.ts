@@ -22,59 +22,8 @@ import {
   releaseLanes,
   renewLanes,
 } from './lanes.sql.ts'
-import { type Claim, endJobs, type JobKind } from './queue.ts'
-
-/**
- * What a job showed about the peer of its lane (the endpoint or the relay). The handler has already recorded and
- * settled the job.
- * - responsive: the lane may widen up to its limit
- * - unresponsive: the lane narrows to one probe at a time
- * - untried: nothing was attempted; the job stays due and is read again when `isOpen` returns true
- */
-export type PeerState = 'responsive' | 'unresponsive' | 'untried'
-
-/**
- * The lane starts its next job when this is returned. The job itself remains in flight until `recorded` resolves, so
- * that waiting for a commit does not occupy a connection to the peer.
- */
-export type Handled = {
-  peer: PeerState
-  recorded?: Promise<unknown>
-  /** Set if the job was postponed: its lane is then read again at that time. */
-  retryInMs?: number | null
-}
-
-export type WorkerSpec<Work> = {
-  kind: JobKind
-  /** Limit of jobs in flight in this process: running, or waiting for their commit. */
-  inFlightMax: number
-  /** Limit of jobs of one organization in flight in this process, so that it cannot use all places. */
-  perOrganizationMax?: number
-  /** Limit of jobs running at once in one lane. */
-  laneWidthMax: number
-  /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */
-  laneWidthFirst?: number
-  /** Returns the input of a job that was just enqueued by this process (`NewJob.work`). */
-  handedOver?: (work: unknown) => Work
-  /** Loads the input of a batch of jobs. Returns undefined for a job whose message or delivery no longer exists. */
-  load: (claims: Claim[]) => Promise<(Work | undefined)[]>
-  /** Runs, records and settles one job. If it throws, the job is retried later. */
-  handle: (claim: Claim, work: Work) => Promise<Handled>
-  /**
-   * Ends a job that has failed several times in a row, with a reason for the user. Outages of the database do not count.
-   * Without it, a failed job is retried without end.
-   */
-  giveUp?: (claim: Claim, work: Work, error: unknown) => Promise<void>
-  /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
-  isSlow?: (work: Work) => boolean
-  /**
-   * For long jobs: at most as many lanes are claimed at once as jobs are running, with pauses in between, so that other
-   * processes, which were notified later or have less to do, get their share.
-   */
-  sharesLanes?: boolean
-  /** Returns false while no job should be started, for example while the relay is down. */
-  isOpen?: () => boolean
-}
+import { type Claim, endJobs } from './queue.ts'
+import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
 /**
  * A job and the generation of its lane when it was read. If the lane was reset since, the job is discarded and read
@@ -202,6 +151,7 @@ export class Worker<Work> {
     const isOpen = !this.#stopping && (this.#spec.isOpen?.() ?? true)
     const taken: ReadJob<Work>[] = []
     const others: EnqueuedJob[] = []
+    let places = this.#spec.inFlightMax - this.#inFlight
     for (const job of jobs) {
       const lane = this.#lanes.get(laneName(job))
       if (!lane) {
@@ -210,10 +160,11 @@ export class Worker<Work> {
       }
       const { organizationId, id, ctid, dueAt, payload = null, work } = job
       const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
-      const hasPlace = this.#inFlight + taken.length < this.#spec.inFlightMax && this.#hasPlace(organizationId)
+      const hasPlace = places > 0 && this.#hasPlace(organizationId)
       if (waitMs > soonMs) lane.dueIn(waitMs)
       else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
       else if (lane.add(id)) {
+        places--
         const { kind, handedOver } = this.#spec
         const place = { organizationId, kind, lane: lane.lane, id, ctid, ...(dueAt && { dueAt }) }
         const claim: Claim = { ...place, attempt: 0, payload, token: lane.token }
@@ -241,7 +192,8 @@ export class Worker<Work> {
           await this.#dispatch()
           const unused = this.#unusedLanes()
           await this.#release(unused)
-          if (unused.some(({ isRetired }) => isRetired)) this.#due()
+          // Jobs may have been enqueued into them during the release, or wait there if the settings of a lane changed.
+          if (unused.length > 0) this.#due()
         } else await this.#release(this.#stoppedLanes())
         this.#failures.succeeded(this.#section)
       } catch (error) {

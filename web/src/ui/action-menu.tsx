@@ -63,18 +63,18 @@ export function ActionMenu({ row, loading = false, actions, children }: Props) {
 
 function Item({ action, ask }: { action: Action; ask: (question: Question) => void }) {
   const { label, icon: Icon, danger } = action
-  const look = {
+  const appearance = {
     ...(Icon && { leftSection: <Icon size={16} aria-hidden /> }),
     ...(danger && { color: 'var(--mantine-color-error)' }),
   }
   if ('to' in action)
     return (
-      <Menu.Item {...look} component={Link} to={action.to}>
+      <Menu.Item {...appearance} component={Link} to={action.to}>
         {label}
       </Menu.Item>
     )
   return (
-    <Menu.Item {...look} onClick={'run' in action ? action.run : () => ask(action.confirm)}>
+    <Menu.Item {...appearance} onClick={'run' in action ? action.run : () => ask(action.confirm)}>
       {label}
     </Menu.Item>
   )
