@@ -118,8 +118,10 @@ test.each(sizes)(
     await choose(page, 'Content', 'Another version of the flow', first)
     await choose(page, 'Version', 'Version 1', first)
     await page.getByLabel('edition').fill('May')
+    // Not the button alone: it is disabled from the click on, and a reload would cancel the request.
+    const saved = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
     await page.getByRole('button', { name: 'Save draft' }).click()
-    await page.getByRole('button', { name: 'Save draft', disabled: true }).waitFor()
+    await saved
     await page.reload()
     const values = ['topic', 'edition', 'offer'].map((name) => page.getByLabel(name, { exact: true }).inputValue())
     expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])
