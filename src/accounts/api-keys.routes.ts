@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { type ApiKey, selectApiKeys } from './api-keys.sql.ts'
@@ -39,85 +40,73 @@ const ApiKeyOut = Named('ApiKey', {
   last_used_at: Nullable(Timestamp),
   created_by: CreatorOut,
 })
-const tags = ['API keys']
 
 type ApiKeyRouteParts = { db: Db; read: BoundedRead; keys: KeyCache }
 
 export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/api-keys',
-      {
-        schema: {
-          tags,
-          operationId: 'listApiKeys',
-          summary: 'List API keys',
-          description:
-            'Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.',
-          response: answers(Type.Array(ApiKeyOut)),
-        },
+    tagRoutes(api, 'API keys')
+    api.get('/api-keys', {
+      schema: {
+        operationId: 'listApiKeys',
+        summary: 'List API keys',
+        description:
+          'Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.',
+        response: answers(Type.Array(ApiKeyOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectApiKeys(tx, organizationId))).map(apiKeyOut))
       },
-    )
+    })
 
-    api.post(
-      '/api-keys',
-      {
-        schema: {
-          tags,
-          operationId: 'createApiKey',
-          summary: 'Create an API key',
-          description:
-            'The `api_key` is only returned in this response. Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.',
-          errors: {
-            conflict: 'The organization already has 100 keys.',
-            forbidden: 'The caller may not start broadcasts, and `scopes` contains `broadcasts:send`.',
-          },
-          body: Type.Object({
-            name: Type.String({ minLength: 1, maxLength: 200 }),
-            scopes: Type.Optional(
-              Type.Array(ScopeOut, {
-                maxItems: 20,
-                description:
-                  'Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`.',
-              }),
-            ),
-          }),
-          response: creates(Named('NewApiKey', { ...ApiKeyOut.properties, api_key: Type.String() })),
+    api.post('/api-keys', {
+      schema: {
+        operationId: 'createApiKey',
+        summary: 'Create an API key',
+        description:
+          'The `api_key` is only returned in this response. Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys. Only people who may start broadcasts can create a key with `broadcasts:send`, and it works as long as its creator is a member with that permission.',
+        errors: {
+          conflict: 'The organization already has 100 keys.',
+          forbidden: 'The caller may not start broadcasts, and `scopes` contains `broadcasts:send`.',
         },
+        body: Type.Object({
+          name: Type.String({ minLength: 1, maxLength: 200 }),
+          scopes: Type.Optional(
+            Type.Array(ScopeOut, {
+              maxItems: 20,
+              description:
+                'Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`.',
+            }),
+          ),
+        }),
+        response: creates(Named('NewApiKey', { ...ApiKeyOut.properties, api_key: Type.String() })),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { record, key } = await createApiKey(db, memberOf(request), {
           name: request.body.name,
           scopes: request.body.scopes,
         })
         return reply.status(201).send(created({ ...apiKeyOut(record), api_key: key }))
       },
-    )
+    })
 
-    api.delete(
-      '/api-keys/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'revokeApiKey',
-          summary: 'Revoke an API key',
-          description:
-            'The key stops working immediately in this process and within two seconds in all others. This cannot be undone.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/api-keys/:id', {
+      schema: {
+        operationId: 'revokeApiKey',
+        summary: 'Revoke an API key',
+        description:
+          'The key stops working immediately in this process and within two seconds in all others. This cannot be undone.',
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('key', request.params.id)
         await deleteApiKey(db, memberOf(request).organizationId, id)
         keys.forget(id)
         return ok(null, 'API key revoked')
       },
-    )
+    })
   }
 }
 
@@ -135,19 +124,16 @@ export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
     }),
   })
   return async (api) => {
-    api.get(
-      '/token/check',
-      {
-        schema: {
-          tags: ['Public API'],
-          operationId: 'checkToken',
-          summary: 'Check an API key',
-          description:
-            'Use it to verify a configured key, for example when a program starts. Any valid key can call it. `organization_id` is returned at both places.',
-          response: { ...answers(Nothing), 200: TokenOut },
-        },
+    api.get('/token/check', {
+      schema: {
+        tags: ['Public API'],
+        operationId: 'checkToken',
+        summary: 'Check an API key',
+        description:
+          'Use it to verify a configured key, for example when a program starts. Any valid key can call it. `organization_id` is returned at both places.',
+        response: { ...answers(Nothing), 200: TokenOut },
       },
-      async (request) => {
+      handler: async (request) => {
         const key = keyOf(request)
         const organizationId = toText('org', key.organizationId)
         return {
@@ -158,7 +144,7 @@ export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
           organization_id: organizationId,
         }
       },
-    )
+    })
   }
 }
 

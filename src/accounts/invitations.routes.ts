@@ -4,6 +4,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
 import { memberOf, requireOwner } from './guards.ts'
@@ -22,7 +23,6 @@ const InvitationOut = Named('Invitation', {
   expires_at: Timestamp,
   sent_at: Nullable(Type.String({ format: 'date-time', description: 'When the link was last sent by email.' })),
 })
-const tags = ['Team']
 
 /** Routes with which owners manage invitations. */
 type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: string }
@@ -30,115 +30,98 @@ type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: stri
 export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, baseUrl } = parts
   return async (api) => {
-    api.get(
-      '/invitations',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'listInvitations',
-          summary: 'List pending invitations',
-          description: 'Owners only. Accepted and expired invitations are not included.',
-          response: answers(Type.Array(InvitationOut)),
-        },
+    tagRoutes(api, 'Team')
+    api.get('/invitations', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'listInvitations',
+        summary: 'List pending invitations',
+        description: 'Owners only. Accepted and expired invitations are not included.',
+        response: answers(Type.Array(InvitationOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectInvitations(tx, organizationId))).map(invitationOut))
       },
-    )
+    })
 
-    api.post(
-      '/invitations',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'createInvitation',
-          summary: 'Create an invitation',
-          description:
-            'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
-          errors: {
-            conflict: 'A member with this address already exists, or 100 invitations are pending.',
-            rate_limited: 'The organization sent 30 invitations by email within an hour.',
-          },
-          body: Type.Object({
-            email: Type.Optional(
-              Nullable(
-                Type.String({
-                  format: 'email',
-                  maxLength: 1024,
-                  description: 'If omitted, anyone with the link can use it once, as a member.',
-                }),
-              ),
-            ),
-            role: RoleOut,
-            send_email: Type.Optional(
-              Type.Boolean({ default: true, description: 'If false, share the link yourself.' }),
-            ),
-          }),
-          response: creates(
-            Named('NewInvitation', {
-              ...InvitationOut.properties,
-              token: Type.String(),
-              url: Type.String({ format: 'uri' }),
-            }),
-          ),
+    api.post('/invitations', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'createInvitation',
+        summary: 'Create an invitation',
+        description:
+          'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response. An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
+        errors: {
+          conflict: 'A member with this address already exists, or 100 invitations are pending.',
+          rate_limited: 'The organization sent 30 invitations by email within an hour.',
         },
+        body: Type.Object({
+          email: Type.Optional(
+            Nullable(
+              Type.String({
+                format: 'email',
+                maxLength: 1024,
+                description: 'If omitted, anyone with the link can use it once, as a member.',
+              }),
+            ),
+          ),
+          role: RoleOut,
+          send_email: Type.Optional(Type.Boolean({ default: true, description: 'If false, share the link yourself.' })),
+        }),
+        response: creates(
+          Named('NewInvitation', {
+            ...InvitationOut.properties,
+            token: Type.String(),
+            url: Type.String({ format: 'uri' }),
+          }),
+        ),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { email, role, send_email: sendEmail = true } = request.body
         const draft = { email: email ?? undefined, role, sendEmail }
         const { invitation, token } = await invite(parts, memberOf(request), draft)
         const url = `${baseUrl}/invitation/${token}`
         return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
       },
-    )
+    })
 
-    api.post(
-      '/invitations/:id/resend',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'resendInvitation',
-          summary: 'Send an invitation again',
-          description:
-            'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.',
-          errors: {
-            not_found: 'The invitation was used, withdrawn or has expired.',
-            conflict: 'The invitation has no address, or was sent 5 times.',
-            rate_limited: 'The invitation was sent less than a minute ago.',
-          },
-          params: IdParams,
-          response: answers(InvitationOut),
+    api.post('/invitations/:id/resend', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'resendInvitation',
+        summary: 'Send an invitation again',
+        description:
+          'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.',
+        errors: {
+          not_found: 'The invitation was used, withdrawn or has expired.',
+          conflict: 'The invitation has no address, or was sent 5 times.',
+          rate_limited: 'The invitation was sent less than a minute ago.',
         },
+        params: IdParams,
+        response: answers(InvitationOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('inv', request.params.id)
         return ok(invitationOut(await resendInvitation(parts, memberOf(request), id)), 'Invitation sent')
       },
-    )
+    })
 
-    api.delete(
-      '/invitations/:id',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'deleteInvitation',
-          summary: 'Withdraw an invitation',
-          description: 'Owners only. The link of a withdrawn invitation stops working immediately.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/invitations/:id', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'deleteInvitation',
+        summary: 'Withdraw an invitation',
+        description: 'Owners only. The link of a withdrawn invitation stops working immediately.',
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('inv', request.params.id)
         await withdrawInvitation(db, memberOf(request).organizationId, id)
         return ok(null, 'Invitation withdrawn')
       },
-    )
+    })
   }
 }
 
@@ -148,64 +131,57 @@ type AcceptanceParts = SessionParts & { db: Db; throttle: LoginThrottle }
 export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncTypebox {
   const { db } = parts
   return async (api) => {
-    api.get(
-      '/auth/invitations/:token',
-      {
-        schema: {
-          tags,
-          operationId: 'getInvitation',
-          summary: 'Get an invitation',
-          description: 'Shows who invited to what before it is accepted. The token in the link is the credential.',
-          errors: { not_found: 'The invitation was used, withdrawn or has expired.' },
-          params: Type.Object({ token: Type.String() }),
-          response: answers(
-            Named('InvitationPreview', {
-              organization_name: Type.String(),
-              email: Nullable(Type.String()),
-              role: RoleOut,
-              expires_at: Timestamp,
-            }),
-          ),
-        },
+    tagRoutes(api, 'Team')
+    api.get('/auth/invitations/:token', {
+      schema: {
+        operationId: 'getInvitation',
+        summary: 'Get an invitation',
+        description: 'Shows who invited to what before it is accepted. The token in the link is the credential.',
+        errors: { not_found: 'The invitation was used, withdrawn or has expired.' },
+        params: Type.Object({ token: Type.String() }),
+        response: answers(
+          Named('InvitationPreview', {
+            organization_name: Type.String(),
+            email: Nullable(Type.String()),
+            role: RoleOut,
+            expires_at: Timestamp,
+          }),
+        ),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationName, email, role, expiresAt } = await getInvitation(db, request.params.token)
         return ok({ organization_name: organizationName, email, role, expires_at: expiresAt.toISOString() })
       },
-    )
+    })
 
-    api.post(
-      '/auth/accept-invitation',
-      {
-        schema: {
-          tags,
-          operationId: 'acceptInvitation',
-          summary: 'Accept an invitation',
-          description:
-            'Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once. Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.',
-          errors: {
-            not_found: 'The invitation was used, withdrawn or has expired.',
-            unauthorized: 'With `existing_account`: the email address or the password is incorrect.',
-            conflict:
-              'An account with this address already exists, it is the only owner of its organization, or the organization has 500 members.',
-          },
-          body: Type.Object({
-            token: Type.String({ maxLength: linkTokenMax }),
-            email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),
-            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'The name of the person.' }))),
-            password: Credential,
-            existing_account: Type.Optional(
-              Type.Boolean({
-                default: false,
-                description:
-                  'Sign in with the password of an existing account. An account belongs to one organization: it leaves the current one, which must have another owner.',
-              }),
-            ),
-          }),
-          response: creates(SessionOut),
+    api.post('/auth/accept-invitation', {
+      schema: {
+        operationId: 'acceptInvitation',
+        summary: 'Accept an invitation',
+        description:
+          'Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once. Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.',
+        errors: {
+          not_found: 'The invitation was used, withdrawn or has expired.',
+          unauthorized: 'With `existing_account`: the email address or the password is incorrect.',
+          conflict:
+            'An account with this address already exists, it is the only owner of its organization, or the organization has 500 members.',
         },
+        body: Type.Object({
+          token: Type.String({ maxLength: linkTokenMax }),
+          email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),
+          name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'The name of the person.' }))),
+          password: Credential,
+          existing_account: Type.Optional(
+            Type.Boolean({
+              default: false,
+              description:
+                'Sign in with the password of an existing account. An account belongs to one organization: it leaves the current one, which must have another owner.',
+            }),
+          ),
+        }),
+        response: creates(SessionOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { token, password, name, existing_account: exists } = request.body
         const email = request.body.email ?? undefined
         const user = exists
@@ -213,7 +189,7 @@ export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncType
           : await acceptInvitation(db, { token, email, name: name?.trim() || null, password })
         return reply.status(201).send(created(await startSession(parts, user, request), 'Welcome'))
       },
-    )
+    })
   }
 }
 

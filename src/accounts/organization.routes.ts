@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { answers, Named, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
@@ -16,7 +17,6 @@ import { memberOf, requireOwner } from './guards.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
 
 const timezoneMax = 64
-const tags = ['Organization']
 const DetailsOut = Named('OrganizationDetails', {
   ...OrganizationOut.properties,
   event_retention_months: Nullable(
@@ -34,48 +34,41 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
     event_retention_months: eventRetentionMonths || null,
   })
   return async (api) => {
-    api.get(
-      '',
-      {
-        schema: {
-          tags,
-          operationId: 'getOrganization',
-          summary: 'Get the organization',
-          description: 'Returns the name, the time zone and the privacy settings of the organization.',
-          response: answers(DetailsOut),
-        },
+    tagRoutes(api, 'Organization')
+    api.get('', {
+      schema: {
+        operationId: 'getOrganization',
+        summary: 'Get the organization',
+        description: 'Returns the name, the time zone and the privacy settings of the organization.',
+        response: answers(DetailsOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { organization } = memberOf(request)
         reply.header('etag', tagOf(organization))
         return ok(detailsOf(organization))
       },
-    )
+    })
 
-    api.patch(
-      '',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'updateOrganization',
-          summary: 'Update the organization',
-          description:
-            'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
-          errors: {
-            precondition_failed: editedSince,
-          },
-          body: Type.Object({
-            name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
-            timezone: Type.Optional(
-              Type.String({ maxLength: timezoneMax, description: 'IANA time zone, such as Europe/Vienna.' }),
-            ),
-            keep_addresses: Type.Optional(Type.Boolean()),
-          }),
-          response: answers(DetailsOut),
+    api.patch('', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'updateOrganization',
+        summary: 'Update the organization',
+        description:
+          'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
+        errors: {
+          precondition_failed: editedSince,
         },
+        body: Type.Object({
+          name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
+          timezone: Type.Optional(
+            Type.String({ maxLength: timezoneMax, description: 'IANA time zone, such as Europe/Vienna.' }),
+          ),
+          keep_addresses: Type.Optional(Type.Boolean()),
+        }),
+        response: answers(DetailsOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { name, timezone, keep_addresses: keepAddresses } = request.body
         const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
         const { organizationId } = memberOf(request)
@@ -89,7 +82,7 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
         reply.header('etag', tagOf(changed))
         return ok(detailsOf(changed))
       },
-    )
+    })
   }
 }
 

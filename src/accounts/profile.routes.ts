@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { answers, IdParams, Named, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { Member } from './accounts.sql.ts'
@@ -66,7 +67,6 @@ const SignedInOut = Named('Session', {
   last_used_at: Timestamp,
   expires_at: Timestamp,
 })
-const tags = ['Accounts']
 
 /** Routes for the signed-in user: profile, email address, password and sessions. */
 export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
@@ -82,45 +82,38 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
   })
 
   return async (api) => {
-    api.get(
-      '/me',
-      {
-        schema: {
-          tags,
-          operationId: 'getMe',
-          summary: 'Get the signed-in user',
-          description:
-            'Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and an email address that is not confirmed yet.',
-          response: answers(MeOut),
-        },
+    tagRoutes(api, 'Accounts')
+    api.get('/me', {
+      schema: {
+        operationId: 'getMe',
+        summary: 'Get the signed-in user',
+        description:
+          'Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and an email address that is not confirmed yet.',
+        response: answers(MeOut),
       },
-      async (request) => ok(await meOut(memberOf(request))),
-    )
+      handler: async (request) => ok(await meOut(memberOf(request))),
+    })
 
-    api.patch(
-      '/me',
-      {
-        schema: {
-          tags,
-          operationId: 'updateMe',
-          summary: 'Update your profile',
-          description:
-            'Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.',
-          body: Type.Object({
-            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Your name.' }))),
-            alerts: Type.Optional(
-              Type.Object({
-                sending: Type.Optional(alertFields.sending),
-                deliverability: Type.Optional(alertFields.deliverability),
-                webhooks: Type.Optional(alertFields.webhooks),
-                imports: Type.Optional(alertFields.imports),
-              }),
-            ),
-          }),
-          response: answers(MeOut),
-        },
+    api.patch('/me', {
+      schema: {
+        operationId: 'updateMe',
+        summary: 'Update your profile',
+        description:
+          'Fields that are omitted keep their value. The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.',
+        body: Type.Object({
+          name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Your name.' }))),
+          alerts: Type.Optional(
+            Type.Object({
+              sending: Type.Optional(alertFields.sending),
+              deliverability: Type.Optional(alertFields.deliverability),
+              webhooks: Type.Optional(alertFields.webhooks),
+              imports: Type.Optional(alertFields.imports),
+            }),
+          ),
+        }),
+        response: answers(MeOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const member = memberOf(request)
         const { name, alerts } = request.body
         const change = {
@@ -135,149 +128,121 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
         }
         return ok(await meOut(changed))
       },
-    )
+    })
 
-    api.post(
-      '/me/email',
-      {
-        schema: {
-          tags,
-          operationId: 'changeEmail',
-          summary: 'Change the email address',
-          description:
-            'Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour. A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.',
-          errors: {
-            validation_failed: 'The current password is incorrect, or the address is not valid.',
-            rate_limited: 'There were more than 5 requests in an hour.',
-          },
-          body: Type.Object({ email: Credential, current_password: Credential }),
-          response: answers(PendingEmailOut),
+    api.post('/me/email', {
+      schema: {
+        operationId: 'changeEmail',
+        summary: 'Change the email address',
+        description:
+          'Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour. A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.',
+        errors: {
+          validation_failed: 'The current password is incorrect, or the address is not valid.',
+          rate_limited: 'There were more than 5 requests in an hour.',
         },
+        body: Type.Object({ email: Credential, current_password: Credential }),
+        response: answers(PendingEmailOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { email, current_password: currentPassword } = request.body
         const change = { email, currentPassword, address: request.ip }
         return ok(pendingOut(await requestEmailChange(parts, memberOf(request), change)), 'Confirm the new address')
       },
-    )
+    })
 
-    api.delete(
-      '/me/email',
-      {
-        schema: {
-          tags,
-          operationId: 'cancelEmailChange',
-          summary: 'Cancel the change of the email address',
-          description:
-            'The link that was sent to the new address becomes invalid. Has no effect if no change is pending.',
-          response: answers(Nothing),
-        },
+    api.delete('/me/email', {
+      schema: {
+        operationId: 'cancelEmailChange',
+        summary: 'Cancel the change of the email address',
+        description:
+          'The link that was sent to the new address becomes invalid. Has no effect if no change is pending.',
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await deleteEmailChange(db.statement, memberOf(request))
         return ok(null, 'Change cancelled')
       },
-    )
+    })
 
-    api.post(
-      '/me/password',
-      {
-        schema: {
-          tags,
-          operationId: 'changePassword',
-          summary: 'Change the password',
-          description:
-            'Ends all sessions of this account and returns a new one. The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.',
-          errors: {
-            validation_failed: 'The current password is incorrect, or the new one is too short or easy to guess.',
-          },
-          body: Type.Object({ current_password: Credential, new_password: NewPassword }),
-          response: answers(SessionOut),
+    api.post('/me/password', {
+      schema: {
+        operationId: 'changePassword',
+        summary: 'Change the password',
+        description:
+          'Ends all sessions of this account and returns a new one. The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.',
+        errors: {
+          validation_failed: 'The current password is incorrect, or the new one is too short or easy to guess.',
         },
+        body: Type.Object({ current_password: Credential, new_password: NewPassword }),
+        response: answers(SessionOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { current_password: currentPassword, new_password: newPassword } = request.body
         const change = { currentPassword, newPassword, address: request.ip }
         const account = await changePassword({ db, throttle, accountEmails }, memberOf(request), change)
         return ok(await startSession(parts, account, request), 'Password changed')
       },
-    )
+    })
 
-    api.get(
-      '/me/sessions',
-      {
-        schema: {
-          tags,
-          operationId: 'listSessions',
-          summary: 'List your sessions',
-          description:
-            'The last used first. The time of the last use is accurate to 5 minutes. A user has at most 50 sessions; a further sign-in ends the oldest one.',
-          response: answers(Type.Array(SignedInOut)),
-        },
+    api.get('/me/sessions', {
+      schema: {
+        operationId: 'listSessions',
+        summary: 'List your sessions',
+        description:
+          'The last used first. The time of the last use is accurate to 5 minutes. A user has at most 50 sessions; a further sign-in ends the oldest one.',
+        response: answers(Type.Array(SignedInOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const member = memberOf(request)
         const rows = await selectSessions(db, member, sessionsPerUserMax)
         return ok(rows.map((row) => signedInOut({ ...row, current: row.id === member.session?.id })))
       },
-    )
+    })
 
-    api.delete(
-      '/me/sessions/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'endSession',
-          summary: 'End a session',
-          description: 'Signs out one device. Requests with the token of the session are rejected from now on.',
-          errors: { not_found: 'You have no such session, or it has expired.' },
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/me/sessions/:id', {
+      schema: {
+        operationId: 'endSession',
+        summary: 'End a session',
+        description: 'Signs out one device. Requests with the token of the session are rejected from now on.',
+        errors: { not_found: 'You have no such session, or it has expired.' },
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('ses', request.params.id)
         if (!(await deleteSession(db.statement, memberOf(request), id))) throw notFound('session')
         return ok(null, 'Session ended')
       },
-    )
+    })
 
-    api.post(
-      '/me/sign-out',
-      {
-        schema: {
-          tags,
-          operationId: 'signOut',
-          summary: 'Sign out',
-          description:
-            'Ends the current session. The token of this request is rejected from now on. Other sessions of the account stay valid.',
-          response: answers(Nothing),
-        },
+    api.post('/me/sign-out', {
+      schema: {
+        operationId: 'signOut',
+        summary: 'Sign out',
+        description:
+          'Ends the current session. The token of this request is rejected from now on. Other sessions of the account stay valid.',
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const member = memberOf(request)
         if (member.session) await deleteSession(db.statement, member, member.session.id)
         return ok(null, 'Signed out')
       },
-    )
+    })
 
-    api.post(
-      '/me/sign-out-everywhere',
-      {
-        schema: {
-          tags,
-          operationId: 'signOutEverywhere',
-          summary: 'Sign out everywhere',
-          description:
-            'Ends all sessions of this account, including the current one. Use it after a device was lost. Sign in again to get a new session.',
-          response: answers(Nothing),
-        },
+    api.post('/me/sign-out-everywhere', {
+      schema: {
+        operationId: 'signOutEverywhere',
+        summary: 'Sign out everywhere',
+        description:
+          'Ends all sessions of this account, including the current one. Use it after a device was lost. Sign in again to get a new session.',
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await db.begin((tx) => endAllSessions(tx, memberOf(request)))
         return ok(null, 'You are signed out everywhere')
       },
-    )
+    })
   }
 }
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
@@ -12,7 +13,6 @@ import { selectTeam, type TeamMember } from './team.sql.ts'
 import { changeRole, removeMember } from './team.ts'
 
 const MemberOut = Named('Member', { ...UserOut.properties, last_login_at: Nullable(Timestamp) })
-const tags = ['Team']
 
 type Parts = {
   db: Db
@@ -24,43 +24,36 @@ type Parts = {
 
 export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/members',
-      {
-        schema: {
-          tags,
-          operationId: 'listMembers',
-          summary: 'List members',
-          description: 'An organization has at most 500 members.',
-          response: answers(Type.Array(MemberOut)),
-        },
+    tagRoutes(api, 'Team')
+    api.get('/members', {
+      schema: {
+        operationId: 'listMembers',
+        summary: 'List members',
+        description: 'An organization has at most 500 members.',
+        response: answers(Type.Array(MemberOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectTeam(tx, organizationId))).map(memberOut))
       },
-    )
+    })
 
-    api.patch(
-      '/members/:id',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'updateMember',
-          summary: 'Change the role or the permissions of a member',
-          description:
-            'Owners only. Owners can change everything in the organization; members everything except the team and the organization itself.',
-          errors: { conflict: 'The member is the last owner.' },
-          params: IdParams,
-          body: Type.Object({
-            role: Type.Optional({ ...RoleOut, description: 'The new role.' }),
-            can_start_broadcasts: Type.Optional(Type.Boolean()),
-          }),
-          response: answers(MemberOut),
-        },
+    api.patch('/members/:id', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'updateMember',
+        summary: 'Change the role or the permissions of a member',
+        description:
+          'Owners only. Owners can change everything in the organization; members everything except the team and the organization itself.',
+        errors: { conflict: 'The member is the last owner.' },
+        params: IdParams,
+        body: Type.Object({
+          role: Type.Optional({ ...RoleOut, description: 'The new role.' }),
+          can_start_broadcasts: Type.Optional(Type.Boolean()),
+        }),
+        response: answers(MemberOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('usr', request.params.id)
         const { role, can_start_broadcasts: mayBroadcast } = request.body
         const { organizationId } = memberOf(request)
@@ -68,36 +61,32 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         keys.forgetOrganization(organizationId)
         return ok(memberOut(member))
       },
-    )
+    })
 
-    api.delete(
-      '/members/:id',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          operationId: 'removeMember',
-          summary: 'Remove a member',
-          description:
-            'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise, but the keys can no longer start broadcasts.',
-          errors: { conflict: 'The member is the last owner.' },
-          params: IdParams,
-          querystring: Type.Object({
-            revoke_api_keys: Type.Optional(
-              Type.Boolean({
-                description: 'Also revoke the API keys that the member created.',
-              }),
-            ),
-            pause_webhooks: Type.Optional(
-              Type.Boolean({
-                description: 'Also pause the webhooks that the member created.',
-              }),
-            ),
-          }),
-          response: answers(Nothing),
-        },
+    api.delete('/members/:id', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'removeMember',
+        summary: 'Remove a member',
+        description:
+          'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise, but the keys can no longer start broadcasts.',
+        errors: { conflict: 'The member is the last owner.' },
+        params: IdParams,
+        querystring: Type.Object({
+          revoke_api_keys: Type.Optional(
+            Type.Boolean({
+              description: 'Also revoke the API keys that the member created.',
+            }),
+          ),
+          pause_webhooks: Type.Optional(
+            Type.Boolean({
+              description: 'Also pause the webhooks that the member created.',
+            }),
+          ),
+        }),
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = memberOf(request)
         const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
         const id = parseIdParam('usr', request.params.id)
@@ -110,7 +99,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         keys.forgetOrganization(organizationId)
         return ok(null, 'Member removed')
       },
-    )
+    })
   }
 }
 

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { Strict } from '../http/unknown-fields.ts'
 import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
 import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
@@ -27,8 +28,6 @@ import { type Check, type CheckParts, checkBroadcast } from './check.ts'
 import type { Confirmation as ConfirmedNumbers } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
-
-const tags = ['Broadcasts']
 
 const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })
 
@@ -86,42 +85,35 @@ type Parts = StartParts & CheckParts & TestEmailParts
 export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
   return async (api) => {
-    api.post(
-      '/broadcasts/:id/check',
-      {
-        schema: {
-          tags,
-          operationId: 'checkBroadcast',
-          summary: 'Check a broadcast',
-          description:
-            'Counts the recipients and finds missing variables, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
-          errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
-          params: IdParams,
-          response: answers(CheckOut),
-        },
+    tagRoutes(api, 'Broadcasts')
+    api.post('/broadcasts/:id/check', {
+      schema: {
+        operationId: 'checkBroadcast',
+        summary: 'Check a broadcast',
+        description:
+          'Counts the recipients and finds missing variables, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
+        errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
+        params: IdParams,
+        response: answers(CheckOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId, id } = keyOf(request)
         const broadcast = await getBroadcast(db, organizationId, id)
         return ok(checkOut(await checkBroadcast(parts, read, broadcast)))
       },
-    )
+    })
 
-    api.post(
-      '/broadcasts/:id/test',
-      {
-        schema: {
-          tags,
-          operationId: 'testBroadcast',
-          summary: 'Send a test of a broadcast',
-          description:
-            'Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the subscription of the address.',
-          params: IdParams,
-          body: Type.Object({ to: Type.String(), variant: Type.Optional(VariantName) }),
-          response: answers(TestEmailOut),
-        },
+    api.post('/broadcasts/:id/test', {
+      schema: {
+        operationId: 'testBroadcast',
+        summary: 'Send a test of a broadcast',
+        description:
+          'Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the subscription of the address.',
+        params: IdParams,
+        body: Type.Object({ to: Type.String(), variant: Type.Optional(VariantName) }),
+        response: answers(TestEmailOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId, id } = keyOf(request)
         const broadcast = await getBroadcast(db, organizationId, id)
         const { flowId, context } = broadcast
@@ -133,49 +125,42 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         const { queuedAt, emails } = await sendTestEmails(parts, { ...test, ...variant })
         return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
       },
-    )
+    })
 
-    api.post(
-      '/broadcasts/:id/choose-variant',
-      {
-        onRequest: requireBroadcaster,
-        schema: {
-          tags,
-          operationId: 'chooseBroadcastVariant',
-          summary: 'Choose a variant of a broadcast',
-          description:
-            'Sends this variant to the recipients outside the sample. Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.',
-          errors: {
-            conflict: 'The broadcast has no variants or no sample, is not being sent, or a variant has been chosen.',
-            validation_failed: 'The broadcast has no such variant.',
-          },
-          params: IdParams,
-          body: Type.Object({ variant: VariantName }),
-          response: answers(BroadcastOut),
+    api.post('/broadcasts/:id/choose-variant', {
+      onRequest: requireBroadcaster,
+      schema: {
+        operationId: 'chooseBroadcastVariant',
+        summary: 'Choose a variant of a broadcast',
+        description:
+          'Sends this variant to the recipients outside the sample. Also ends the wait for the winner that would be chosen automatically. While the sample is still being sent, the others follow when that has finished.',
+        errors: {
+          conflict: 'The broadcast has no variants or no sample, is not being sent, or a variant has been chosen.',
+          validation_failed: 'The broadcast has no such variant.',
         },
+        params: IdParams,
+        body: Type.Object({ variant: VariantName }),
+        response: answers(BroadcastOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const variant = variantKeys.indexOf(request.body.variant)
         return ok(broadcastOut(await chooseVariant(parts, keyOf(request), variant)))
       },
-    )
+    })
 
     const confirmed = (
       path: string,
       documentation: Documentation,
       act: (parts: StartParts, key: Key, confirmation: ConfirmedNumbers) => Promise<Broadcast>,
     ) =>
-      api.post(
-        `/broadcasts/:id/${path}`,
-        {
-          onRequest: requireBroadcaster,
-          schema: { tags, ...documentation, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
-        },
-        async (request, reply) => {
+      api.post(`/broadcasts/:id/${path}`, {
+        onRequest: requireBroadcaster,
+        schema: { ...documentation, params: IdParams, body: Confirmation, response: accepts(BroadcastOut) },
+        handler: async (request, reply) => {
           const broadcast = await act(parts, keyOf(request), confirmationOf(request))
           return reply.status(202).send(accepted(broadcastOut(broadcast)))
         },
-      )
+      })
     confirmed(
       'start',
       {
@@ -208,14 +193,11 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       act: (parts: StartParts, key: Key) => Promise<Broadcast>,
       needsPermission = false,
     ) =>
-      api.post(
-        `/broadcasts/:id/${path}`,
-        {
-          ...(needsPermission && { onRequest: requireBroadcaster }),
-          schema: { tags, ...documentation, params: IdParams, response: answers(BroadcastOut) },
-        },
-        async (request) => ok(broadcastOut(await act(parts, keyOf(request)))),
-      )
+      api.post(`/broadcasts/:id/${path}`, {
+        ...(needsPermission && { onRequest: requireBroadcaster }),
+        schema: { ...documentation, params: IdParams, response: answers(BroadcastOut) },
+        handler: async (request) => ok(broadcastOut(await act(parts, keyOf(request)))),
+      })
     plain(
       'pause',
       {

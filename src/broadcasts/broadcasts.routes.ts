@@ -18,6 +18,7 @@ import {
   pages,
 } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
 import { broadcastStatuses, recipientStatuses, selectBroadcasts } from './broadcasts.sql.ts'
@@ -49,7 +50,6 @@ import { variantKeyOf, variantKeys } from './variants.ts'
 const linksMax = 100
 
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
-const tags = ['Broadcasts']
 
 const RecipientOut = Named('BroadcastRecipient', {
   contact_id: Type.String(),
@@ -76,23 +76,20 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
   const drafts = { db, runner }
   const results = new ResultsCounter()
   return async (api) => {
-    api.get(
-      '/broadcasts',
-      {
-        schema: {
-          tags,
-          operationId: 'listBroadcasts',
-          summary: 'List broadcasts',
-          description: 'Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.',
-          querystring: Type.Object({
-            ...pageQuery,
-            query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
-            status: Type.Optional(oneOf(...broadcastStatuses)),
-          }),
-          response: pages(BroadcastOut),
-        },
+    tagRoutes(api, 'Broadcasts')
+    api.get('/broadcasts', {
+      schema: {
+        operationId: 'listBroadcasts',
+        summary: 'List broadcasts',
+        description: 'Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.',
+        querystring: Type.Object({
+          ...pageQuery,
+          query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
+          status: Type.Optional(oneOf(...broadcastStatuses)),
+        }),
+        response: pages(BroadcastOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = {
@@ -105,47 +102,39 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
         return page({ items: items.map(broadcastOut), nextCursor })
       },
-    )
+    })
 
-    api.post(
-      '/broadcasts',
-      {
-        schema: {
-          tags,
-          operationId: 'createBroadcast',
-          summary: 'Create a broadcast',
-          description:
-            'Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
-          errors: {
-            conflict: 'The organization has 1,000 drafts.',
-            validation_failed:
-              'A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`.',
-          },
-          body: BroadcastIn,
-          response: creates(BroadcastOut),
+    api.post('/broadcasts', {
+      schema: {
+        operationId: 'createBroadcast',
+        summary: 'Create a broadcast',
+        description:
+          'Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
+        errors: {
+          conflict: 'The organization has 1,000 drafts.',
+          validation_failed:
+            'A field is invalid, the flow, a group or a segment does not exist, or the kind of the flow does not fit `service_announcement`.',
         },
+        body: BroadcastIn,
+        response: creates(BroadcastOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const content = contentOf(request.body, timezoneOf(request))
         const broadcast = await createBroadcast(drafts, organizationIdOf(request), userIdOf(request), content)
         return reply.status(201).send(created(broadcastOut(broadcast)))
       },
-    )
+    })
 
-    api.get(
-      '/broadcasts/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getBroadcast',
-          summary: 'Get a broadcast',
-          description:
-            'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds. Poll it about once a second to show the progress.',
-          params: IdParams,
-          response: answers(BroadcastWithResultsOut),
-        },
+    api.get('/broadcasts/:id', {
+      schema: {
+        operationId: 'getBroadcast',
+        summary: 'Get a broadcast',
+        description:
+          'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds. Poll it about once a second to show the progress.',
+        params: IdParams,
+        response: answers(BroadcastWithResultsOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('brc', request.params.id)
         return read(organizationId, async (tx) => {
@@ -155,88 +144,73 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
           return ok({ ...broadcastOut(broadcast), results: resultsOut(counted.results), variants })
         })
       },
-    )
+    })
 
-    api.patch(
-      '/broadcasts/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'updateBroadcast',
-          summary: 'Update a broadcast',
-          description: 'Only drafts can be changed. `audience` and `schedule` are replaced as a whole.',
-          errors: { conflict: 'The broadcast is no longer a draft.' },
-          params: IdParams,
-          body: BroadcastChanges,
-          response: answers(BroadcastOut),
-        },
+    api.patch('/broadcasts/:id', {
+      schema: {
+        operationId: 'updateBroadcast',
+        summary: 'Update a broadcast',
+        description: 'Only drafts can be changed. `audience` and `schedule` are replaced as a whole.',
+        errors: { conflict: 'The broadcast is no longer a draft.' },
+        params: IdParams,
+        body: BroadcastChanges,
+        response: answers(BroadcastOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('brc', request.params.id)
         const changes = changesOf(request.body, timezoneOf(request))
         return ok(broadcastOut(await changeBroadcast(drafts, organizationIdOf(request), id, changes)))
       },
-    )
+    })
 
-    api.delete(
-      '/broadcasts/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteBroadcast',
-          summary: 'Delete a broadcast',
-          description: 'Only broadcasts that were never started can be deleted.',
-          errors: { conflict: 'The broadcast was started, or is scheduled. Cancel it first.' },
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/broadcasts/:id', {
+      schema: {
+        operationId: 'deleteBroadcast',
+        summary: 'Delete a broadcast',
+        description: 'Only broadcasts that were never started can be deleted.',
+        errors: { conflict: 'The broadcast was started, or is scheduled. Cancel it first.' },
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await removeBroadcast(db, organizationIdOf(request), parseIdParam('brc', request.params.id))
         return ok(null, 'Broadcast deleted')
       },
-    )
+    })
 
-    api.post(
-      '/broadcasts/:id/duplicate',
-      {
-        schema: {
-          tags,
-          operationId: 'duplicateBroadcast',
-          summary: 'Duplicate a broadcast',
-          description:
-            'Creates a draft with the same content and audience. The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.',
-          params: IdParams,
-          response: creates(BroadcastOut),
-        },
+    api.post('/broadcasts/:id/duplicate', {
+      schema: {
+        operationId: 'duplicateBroadcast',
+        summary: 'Duplicate a broadcast',
+        description:
+          'Creates a draft with the same content and audience. The planned time is copied as well; if it has passed, choose a new one before the start. Groups and segments that were deleted since are left out.',
+        params: IdParams,
+        response: creates(BroadcastOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const id = parseIdParam('brc', request.params.id)
         const copy = await duplicateBroadcast(drafts, organizationIdOf(request), userIdOf(request), id)
         return reply.status(201).send(created(broadcastOut(copy)))
       },
-    )
+    })
 
     resultRoutes(api, read)
   }
 }
 
 function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: BoundedRead): void {
-  api.get(
-    '/broadcasts/:id/recipients',
-    {
-      schema: {
-        tags,
-        operationId: 'listBroadcastRecipients',
-        summary: 'List the recipients of a broadcast',
-        description:
-          'The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
-        params: IdParams,
-        querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...recipientStatuses)) }),
-        response: pages(RecipientOut),
-      },
+  tagRoutes(api, 'Broadcasts')
+  api.get('/broadcasts/:id/recipients', {
+    schema: {
+      operationId: 'listBroadcastRecipients',
+      summary: 'List the recipients of a broadcast',
+      description:
+        'The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
+      params: IdParams,
+      querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...recipientStatuses)) }),
+      response: pages(RecipientOut),
     },
-    async (request) => {
+    handler: async (request) => {
       const organizationId = organizationIdOf(request)
       const id = parseIdParam('brc', request.params.id)
       const { limit, cursor } = readPage(request.query, [uuidPart])
@@ -258,23 +232,19 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
         })),
       })
     },
-  )
+  })
 
-  api.get(
-    '/broadcasts/:id/recipients/export',
-    {
-      schema: {
-        tags,
-        operationId: 'exportBroadcastRecipients',
-        summary: 'Export the recipients of a broadcast',
-        description:
-          'A CSV file of the recipients with what happened to each. Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
-        params: IdParams,
-        querystring: Type.Object({ status: Type.Optional(oneOf(...recipientStatuses)) }),
-        response: { 200: csvFile, ...errorsOnly },
-      },
+  api.get('/broadcasts/:id/recipients/export', {
+    schema: {
+      operationId: 'exportBroadcastRecipients',
+      summary: 'Export the recipients of a broadcast',
+      description:
+        'A CSV file of the recipients with what happened to each. Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+      params: IdParams,
+      querystring: Type.Object({ status: Type.Optional(oneOf(...recipientStatuses)) }),
+      response: { 200: csvFile, ...errorsOnly },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const organizationId = organizationIdOf(request)
       const id = parseIdParam('brc', request.params.id)
       const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
@@ -282,26 +252,22 @@ function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: Bound
       reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="recipients.csv"`)
       return reply.send(Readable.from(pieces) as never)
     },
-  )
+  })
 
-  api.get(
-    '/broadcasts/:id/links',
-    {
-      schema: {
-        tags,
-        operationId: 'listBroadcastLinks',
-        summary: 'List the links of a broadcast',
-        description: `The ${linksMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.`,
-        params: IdParams,
-        response: answers(Type.Array(LinkOut)),
-      },
+  api.get('/broadcasts/:id/links', {
+    schema: {
+      operationId: 'listBroadcastLinks',
+      summary: 'List the links of a broadcast',
+      description: `The ${linksMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.`,
+      params: IdParams,
+      response: answers(Type.Array(LinkOut)),
     },
-    async (request) => {
+    handler: async (request) => {
       const organizationId = organizationIdOf(request)
       const id = parseIdParam('brc', request.params.id)
       return ok(
         await read(organizationId, async (tx) => selectLinks(tx, await getBroadcast(tx, organizationId, id), linksMax)),
       )
     },
-  )
+  })
 }

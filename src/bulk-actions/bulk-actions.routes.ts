@@ -8,6 +8,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
@@ -50,48 +51,40 @@ const BulkActionOut = Named('BulkAction', {
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
 })
-const tags = ['Contacts']
 
 type Parts = { db: Db; read: BoundedRead }
 
 export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/bulk-actions',
-      {
-        schema: {
-          tags,
-          operationId: 'listBulkActions',
-          summary: 'List bulk actions',
-          description: 'The newest 20. Records are kept for 90 days.',
-          response: answers(Type.Array(BulkActionOut)),
-        },
+    tagRoutes(api, 'Contacts')
+    api.get('/bulk-actions', {
+      schema: {
+        operationId: 'listBulkActions',
+        summary: 'List bulk actions',
+        description: 'The newest 20. Records are kept for 90 days.',
+        response: answers(Type.Array(BulkActionOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectBulkActions(tx, organizationId, listed))).map(actionOut))
       },
-    )
+    })
 
-    api.post(
-      '/bulk-actions',
-      {
-        schema: {
-          tags,
-          operationId: 'createBulkAction',
-          summary: 'Change many contacts',
-          description:
-            'Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`. The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.',
-          errors: {
-            conflict: 'Ten actions are in progress.',
-            not_found: 'The group or segment does not exist, or a contact id is malformed.',
-            validation_failed: 'Neither or both of `contact_ids` and `matching` are given, or the group is missing.',
-          },
-          body: BulkActionIn,
-          response: accepts(BulkActionOut),
+    api.post('/bulk-actions', {
+      schema: {
+        operationId: 'createBulkAction',
+        summary: 'Change many contacts',
+        description:
+          'Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`. The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.',
+        errors: {
+          conflict: 'Ten actions are in progress.',
+          not_found: 'The group or segment does not exist, or a contact id is malformed.',
+          validation_failed: 'Neither or both of `contact_ids` and `matching` are given, or the group is missing.',
         },
+        body: BulkActionIn,
+        response: accepts(BulkActionOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const { action } = request.body
         const input = {
@@ -102,40 +95,32 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
         const record = await startBulkAction(db, organizationId, input, actorOf(request))
         return reply.status(202).send(accepted(actionOut(record)))
       },
-    )
+    })
 
-    api.get(
-      '/bulk-actions/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getBulkAction',
-          summary: 'Get a bulk action',
-          description: 'Poll it about once a second until `finished_at` is set.',
-          params: IdParams,
-          response: answers(BulkActionOut),
-        },
+    api.get('/bulk-actions/:id', {
+      schema: {
+        operationId: 'getBulkAction',
+        summary: 'Get a bulk action',
+        description: 'Poll it about once a second until `finished_at` is set.',
+        params: IdParams,
+        response: answers(BulkActionOut),
       },
-      async (request) =>
+      handler: async (request) =>
         ok(actionOut(await getBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
-    )
+    })
 
-    api.post(
-      '/bulk-actions/:id/cancel',
-      {
-        schema: {
-          tags,
-          operationId: 'cancelBulkAction',
-          summary: 'Cancel a bulk action',
-          description: 'Contacts that were already changed stay changed.',
-          errors: { conflict: 'The action has already finished.' },
-          params: IdParams,
-          response: answers(BulkActionOut),
-        },
+    api.post('/bulk-actions/:id/cancel', {
+      schema: {
+        operationId: 'cancelBulkAction',
+        summary: 'Cancel a bulk action',
+        description: 'Contacts that were already changed stay changed.',
+        errors: { conflict: 'The action has already finished.' },
+        params: IdParams,
+        response: answers(BulkActionOut),
       },
-      async (request) =>
+      handler: async (request) =>
         ok(actionOut(await cancelBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
-    )
+    })
   }
 }
 

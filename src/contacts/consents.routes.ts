@@ -35,20 +35,17 @@ export const ConsentOut = Named('Consent', {
 /** The record of consent: when a contact was subscribed and unsubscribed, and by whom. */
 export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/contacts/:id/consents',
-      {
-        schema: {
-          tags: ['Contacts'],
-          operationId: 'listContactConsents',
-          summary: 'List the consents of a contact',
-          description:
-            'Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.',
-          params: IdParams,
-          response: answers(Type.Array(ConsentOut)),
-        },
+    api.get('/contacts/:id/consents', {
+      schema: {
+        tags: ['Contacts'],
+        operationId: 'listContactConsents',
+        summary: 'List the consents of a contact',
+        description:
+          'Every subscription and unsubscription, with its time, source and address. Newest first. The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.',
+        params: IdParams,
+        response: answers(Type.Array(ConsentOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('con', request.params.id)
         const consents = await read(organizationId, async (tx) => {
@@ -57,7 +54,7 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
         })
         return ok(consents.map(consentOut))
       },
-    )
+    })
   }
 }
 

@@ -22,6 +22,7 @@ import {
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { contactStatuses } from '../segments/filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseEmailField } from '../values/email.ts'
@@ -54,7 +55,6 @@ const fieldsIn = {
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: attributeKeysMax })),
 }
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
-const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
 type Parts = {
@@ -84,28 +84,25 @@ export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
 }
 
 function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCounts }: Parts): void {
+  tagRoutes(api, 'Contacts')
   const reads = { quickly: readQuickly, patiently: readCounts }
-  api.get(
-    '/contacts',
-    {
-      schema: {
-        tags,
-        operationId: 'listContacts',
-        summary: 'List contacts',
-        description:
-          'Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.',
-        errors: { not_found: 'The segment does not exist.' },
-        querystring: Type.Object({
-          ...filterQuery,
-          sort: Type.Optional(
-            Type.Unsafe<ContactOrder>({ ...oneOf(...contactOrders), description: 'Defaults to the newest first.' }),
-          ),
-          ...pageQuery,
-        }),
-        response: pages(ContactOut),
-      },
+  api.get('/contacts', {
+    schema: {
+      operationId: 'listContacts',
+      summary: 'List contacts',
+      description:
+        'Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.',
+      errors: { not_found: 'The segment does not exist.' },
+      querystring: Type.Object({
+        ...filterQuery,
+        sort: Type.Optional(
+          Type.Unsafe<ContactOrder>({ ...oneOf(...contactOrders), description: 'Defaults to the newest first.' }),
+        ),
+        ...pageQuery,
+      }),
+      response: pages(ContactOut),
     },
-    async (request) => {
+    handler: async (request) => {
       const { sort = '-created_at' } = request.query
       const asked = readPage(request.query, [isByEmail(sort) ? /^[^\0]+$/ : uuidPart])
       const organizationId = organizationIdOf(request)
@@ -114,41 +111,34 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [isByEmail(sort) ? row.emailKey : row.id])
       return page({ items: items.map(contactOut), nextCursor })
     },
-  )
+  })
 
-  api.get(
-    '/contacts/count',
-    {
-      schema: {
-        tags,
-        operationId: 'countContacts',
-        summary: 'Count contacts',
-        description: `Takes the same filters as the list of contacts. ${estimated} Then \`approximate\` is true.`,
-        errors: { not_found: 'The segment does not exist.' },
-        querystring: Type.Object({ ...filterQuery, ...exactQuery }),
-        response: answers(Named('ContactCount', { count: Type.Integer(), approximate: Type.Boolean() })),
-      },
+  api.get('/contacts/count', {
+    schema: {
+      operationId: 'countContacts',
+      summary: 'Count contacts',
+      description: `Takes the same filters as the list of contacts. ${estimated} Then \`approximate\` is true.`,
+      errors: { not_found: 'The segment does not exist.' },
+      querystring: Type.Object({ ...filterQuery, ...exactQuery }),
+      response: answers(Named('ContactCount', { count: Type.Integer(), approximate: Type.Boolean() })),
     },
-    async (request) => {
+    handler: async (request) => {
       const exact = request.query.exact ?? false
       return ok(await countMatching(reads, organizationIdOf(request), await readFilter(db, request), { exact }))
     },
-  )
+  })
 
-  api.get(
-    '/segments/:id/count',
-    {
-      schema: {
-        tags: ['Segments'],
-        operationId: 'countSegment',
-        summary: 'Count the contacts of a segment',
-        description: `Counts its contacts now. ${estimated} Then \`exact\` in the response is false.`,
-        params: IdParams,
-        querystring: Type.Object(exactQuery),
-        response: answers(Named('SegmentCount', { count: Type.Integer(), exact: Type.Boolean() })),
-      },
+  api.get('/segments/:id/count', {
+    schema: {
+      tags: ['Segments'],
+      operationId: 'countSegment',
+      summary: 'Count the contacts of a segment',
+      description: `Counts its contacts now. ${estimated} Then \`exact\` in the response is false.`,
+      params: IdParams,
+      querystring: Type.Object(exactQuery),
+      response: answers(Named('SegmentCount', { count: Type.Integer(), exact: Type.Boolean() })),
     },
-    async (request) => {
+    handler: async (request) => {
       const organizationId = organizationIdOf(request)
       const { filter } = await getSegment(db, organizationId, parseIdParam('seg', request.params.id))
       const { count, approximate } = await countMatching(
@@ -159,62 +149,54 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       )
       return ok({ count, exact: !approximate })
     },
-  )
+  })
 
-  api.get(
-    '/contacts/export',
-    {
-      schema: {
-        tags,
-        operationId: 'exportContacts',
-        summary: 'Export contacts',
-        description:
-          'A CSV file of the contacts that match a filter, oldest first. Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.',
-        errors: { not_found: 'The segment does not exist.' },
-        querystring: Type.Object(filterQuery),
-        response: { 200: csvFile, ...errorsOnly },
-      },
+  api.get('/contacts/export', {
+    schema: {
+      operationId: 'exportContacts',
+      summary: 'Export contacts',
+      description:
+        'A CSV file of the contacts that match a filter, oldest first. Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+      errors: { not_found: 'The segment does not exist.' },
+      querystring: Type.Object(filterQuery),
+      response: { 200: csvFile, ...errorsOnly },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const filter = await readFilter(db, request)
       const pieces = await exportContacts({ read, readAll: readCounts }, organizationIdOf(request), filter)
       reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="contacts.csv"`)
       return reply.send(Readable.from(pieces) as never)
     },
-  )
+  })
 
-  api.post(
-    '/contacts',
-    {
-      schema: {
-        tags,
-        operationId: 'createContact',
-        summary: 'Create a contact',
-        description:
-          'The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.',
-        errors: {
-          conflict: 'A contact with this address already exists. Addresses are compared without regard to case.',
-          not_found: 'One of the groups does not exist. Nothing was created.',
-        },
-        body: Type.Object({
-          email: Type.String({ minLength: 1 }),
-          ...fieldsIn,
-          group_ids: Type.Optional(
-            Type.Array(Type.String(), { maxItems: groupsMax, description: 'Groups to add the contact to (`grp_…`).' }),
-          ),
-          subscription: Type.Optional(
-            Type.Unsafe<'subscribed' | 'not_subscribed'>({
-              ...oneOf('subscribed', 'not_subscribed'),
-              default: 'subscribed',
-              description:
-                'With not_subscribed the contact receives transactional email only. Must be subscribed if group_ids are given. An address that unsubscribed earlier stays unsubscribed.',
-            }),
-          ),
-        }),
-        response: creates(ContactOut),
+  api.post('/contacts', {
+    schema: {
+      operationId: 'createContact',
+      summary: 'Create a contact',
+      description:
+        'The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.',
+      errors: {
+        conflict: 'A contact with this address already exists. Addresses are compared without regard to case.',
+        not_found: 'One of the groups does not exist. Nothing was created.',
       },
+      body: Type.Object({
+        email: Type.String({ minLength: 1 }),
+        ...fieldsIn,
+        group_ids: Type.Optional(
+          Type.Array(Type.String(), { maxItems: groupsMax, description: 'Groups to add the contact to (`grp_…`).' }),
+        ),
+        subscription: Type.Optional(
+          Type.Unsafe<'subscribed' | 'not_subscribed'>({
+            ...oneOf('subscribed', 'not_subscribed'),
+            default: 'subscribed',
+            description:
+              'With not_subscribed the contact receives transactional email only. Must be subscribed if group_ids are given. An address that unsubscribed earlier stays unsubscribed.',
+          }),
+        ),
+      }),
+      response: creates(ContactOut),
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { email, group_ids: groupTexts = [], subscription = 'subscribed' } = request.body
       const input = {
         ...parseFields(request.body),
@@ -225,57 +207,51 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       const contact = await createContact(db, organizationIdOf(request), input, actorOf(request))
       return reply.status(201).send(created(contactOut(contact)))
     },
-  )
+  })
 }
 
 function readOne(api: Api, { db }: Parts): void {
-  api.get(
-    '/contacts/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'getContact',
-        summary: 'Get a contact',
-        description: '`status` combines the subscription of the contact with the suppressions of its address.',
-        params: IdParams,
-        response: answers(ContactOut),
-      },
+  tagRoutes(api, 'Contacts')
+  api.get('/contacts/:id', {
+    schema: {
+      operationId: 'getContact',
+      summary: 'Get a contact',
+      description: '`status` combines the subscription of the contact with the suppressions of its address.',
+      params: IdParams,
+      response: answers(ContactOut),
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const contact = await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
       reply.header('etag', tagOf(contact))
       return ok(contactOut(contact))
     },
-  )
+  })
 }
 
 function edit(api: Api, { db }: Parts): void {
-  api.patch(
-    '/contacts/:id',
-    {
-      schema: {
-        tags,
-        operationId: 'updateContact',
-        summary: 'Update a contact',
-        description:
-          'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
-        errors: {
-          conflict: 'Another contact has this address.',
-          precondition_failed: editedSince,
-        },
-        params: IdParams,
-        body: Type.Object({
-          email: Type.Optional(Type.String({ minLength: 1 })),
-          ...fieldsIn,
-          status: Type.Optional({
-            ...oneOf('subscribed', 'unsubscribed'),
-            description: 'Subscribes or unsubscribes the contact.',
-          }),
-        }),
-        response: answers(ContactOut),
+  tagRoutes(api, 'Contacts')
+  api.patch('/contacts/:id', {
+    schema: {
+      operationId: 'updateContact',
+      summary: 'Update a contact',
+      description:
+        'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
+      errors: {
+        conflict: 'Another contact has this address.',
+        precondition_failed: editedSince,
       },
+      params: IdParams,
+      body: Type.Object({
+        email: Type.Optional(Type.String({ minLength: 1 })),
+        ...fieldsIn,
+        status: Type.Optional({
+          ...oneOf('subscribed', 'unsubscribed'),
+          description: 'Subscribes or unsubscribes the contact.',
+        }),
+      }),
+      response: answers(ContactOut),
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const id = parseIdParam('con', request.params.id)
       const organizationId = organizationIdOf(request)
       const { email, status } = request.body
@@ -289,7 +265,7 @@ function edit(api: Api, { db }: Parts): void {
       reply.header('etag', tagOf(contact))
       return ok(contactOut(contact))
     },
-  )
+  })
 }
 
 const tagOf = ({ email, firstName, lastName, attributes, status }: Contact) =>

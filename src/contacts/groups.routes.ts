@@ -5,6 +5,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { parseId } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
@@ -21,151 +22,124 @@ const GroupOut = Named('Group', {
   member_count: Type.Integer(),
   created_at: Timestamp,
 })
-const tags = ['Groups']
 
 export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/groups',
-      {
-        schema: {
-          tags,
-          operationId: 'listGroups',
-          summary: 'List groups',
-          description: 'All groups, in one response. An organization can have 1,000.',
-          response: answers(Type.Array(GroupOut)),
-        },
+    tagRoutes(api, 'Groups')
+    api.get('/groups', {
+      schema: {
+        operationId: 'listGroups',
+        summary: 'List groups',
+        description: 'All groups, in one response. An organization can have 1,000.',
+        response: answers(Type.Array(GroupOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectGroups(tx, organizationId))).map(groupOut))
       },
-    )
+    })
 
-    api.post(
-      '/groups',
-      {
-        schema: {
-          tags,
-          operationId: 'createGroup',
-          summary: 'Create a group',
-          description: 'Names are unique within the organization.',
-          errors: { conflict: 'A group with this name exists, or the organization has 1,000 groups.' },
-          body: GroupIn,
-          response: creates(GroupOut),
-        },
+    api.post('/groups', {
+      schema: {
+        operationId: 'createGroup',
+        summary: 'Create a group',
+        description: 'Names are unique within the organization.',
+        errors: { conflict: 'A group with this name exists, or the organization has 1,000 groups.' },
+        body: GroupIn,
+        response: creates(GroupOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const group = await createGroup(db, organizationIdOf(request), request.body.name)
         return reply.status(201).send(created(groupOut(group)))
       },
-    )
+    })
 
-    api.get(
-      '/groups/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getGroup',
-          summary: 'Get a group',
-          description: '`member_count` includes unsubscribed and suppressed contacts.',
-          params: IdParams,
-          response: answers(GroupOut),
-        },
+    api.get('/groups/:id', {
+      schema: {
+        operationId: 'getGroup',
+        summary: 'Get a group',
+        description: '`member_count` includes unsubscribed and suppressed contacts.',
+        params: IdParams,
+        response: answers(GroupOut),
       },
-      async (request) =>
+      handler: async (request) =>
         ok(groupOut(await getGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id)))),
-    )
+    })
 
-    api.patch(
-      '/groups/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'updateGroup',
-          summary: 'Rename a group',
-          description: 'Membership does not change.',
-          errors: { conflict: 'Another group has this name.' },
-          params: IdParams,
-          body: GroupIn,
-          response: answers(GroupOut),
-        },
+    api.patch('/groups/:id', {
+      schema: {
+        operationId: 'updateGroup',
+        summary: 'Rename a group',
+        description: 'Membership does not change.',
+        errors: { conflict: 'Another group has this name.' },
+        params: IdParams,
+        body: GroupIn,
+        response: answers(GroupOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok(
           groupOut(await renameGroup(db, organizationId, parseIdParam('grp', request.params.id), request.body.name)),
         )
       },
-    )
+    })
 
-    api.delete(
-      '/groups/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteGroup',
-          summary: 'Delete a group',
-          description: 'The contacts in the group are kept. This cannot be undone.',
-          errors: { conflict: 'The filter of a segment names the group.' },
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/groups/:id', {
+      schema: {
+        operationId: 'deleteGroup',
+        summary: 'Delete a group',
+        description: 'The contacts in the group are kept. This cannot be undone.',
+        errors: { conflict: 'The filter of a segment names the group.' },
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await removeGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id))
         return ok(null, 'Group deleted')
       },
-    )
+    })
 
     membershipRoutes(api, db)
   }
 }
 
 function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db): void {
-  api.post(
-    '/groups/:id/members',
-    {
-      schema: {
-        tags,
-        operationId: 'addContactsToGroup',
-        summary: 'Add contacts to a group',
-        description:
-          'Adds all contacts or, if one of them does not exist, none. 1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.',
-        errors: { not_found: 'The group or one of the contacts does not exist. `error.fields` names the contacts.' },
-        params: IdParams,
-        body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
-        response: answers(Named('AddedContacts', { added: Type.Integer() })),
-      },
+  tagRoutes(api, 'Groups')
+  api.post('/groups/:id/members', {
+    schema: {
+      operationId: 'addContactsToGroup',
+      summary: 'Add contacts to a group',
+      description:
+        'Adds all contacts or, if one of them does not exist, none. 1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.',
+      errors: { not_found: 'The group or one of the contacts does not exist. `error.fields` names the contacts.' },
+      params: IdParams,
+      body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
+      response: answers(Named('AddedContacts', { added: Type.Integer() })),
     },
-    async (request) => {
+    handler: async (request) => {
       const organizationId = organizationIdOf(request)
       const groupId = parseIdParam('grp', request.params.id)
       const contactIds = request.body.contact_ids.map((text) => parseId('con', text))
       return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, actorOf(request)) })
     },
-  )
+  })
 
-  api.delete(
-    '/groups/:id/members/:contact_id',
-    {
-      schema: {
-        tags,
-        operationId: 'removeContactFromGroup',
-        summary: 'Remove a contact from a group',
-        description: 'The contact itself and its subscription do not change.',
-        errors: { not_found: 'The group does not exist, or the contact is not in it.' },
-        params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
-        response: answers(Nothing),
-      },
+  api.delete('/groups/:id/members/:contact_id', {
+    schema: {
+      operationId: 'removeContactFromGroup',
+      summary: 'Remove a contact from a group',
+      description: 'The contact itself and its subscription do not change.',
+      errors: { not_found: 'The group does not exist, or the contact is not in it.' },
+      params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
+      response: answers(Nothing),
     },
-    async (request) => {
+    handler: async (request) => {
       const contactId = parseIdParam('con', request.params.contact_id)
       const groupId = parseIdParam('grp', request.params.id)
       await removeFromGroup(db, organizationIdOf(request), groupId, contactId, actorOf(request))
       return ok(null, 'Contact removed from the group')
     },
-  )
+  })
 }
 
 const groupOut = outOf(GroupOut, { id: 'grp' })

@@ -41,32 +41,29 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
     // Kept as bytes, because large bodies are parsed in a task process.
     api.removeContentTypeParser('application/json')
     api.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    api.post(
-      '/contacts/add-group-members',
-      {
-        onRequest: requireScope('contacts:write'),
-        bodyLimit: bodyBytesMax,
-        schema: {
-          tags: ['Public API'],
-          operationId: 'addGroupMembers',
-          summary: 'Add members to a group',
-          description:
-            'Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed. Creates contacts that do not exist yet and adds all of them to the group. A request has 1 to 10,000 members and at most 16 MiB. The request can be repeated safely. `rejected` lists the members that were not stored, by their index in the request.',
-          errors: {
-            not_found: 'The group does not exist. Nothing was stored.',
-            validation_failed: 'No member is valid, or the request has no or too many members.',
-          },
-          body: Type.Object({
-            group_id: Type.String(),
-            members: Type.Array(MemberIn, { minItems: 1, maxItems: membersMax }),
-          }),
-          response: answers(AddedOut),
+    api.post('/contacts/add-group-members', {
+      onRequest: requireScope('contacts:write'),
+      bodyLimit: bodyBytesMax,
+      schema: {
+        tags: ['Public API'],
+        operationId: 'addGroupMembers',
+        summary: 'Add members to a group',
+        description:
+          'Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed. Creates contacts that do not exist yet and adds all of them to the group. A request has 1 to 10,000 members and at most 16 MiB. The request can be repeated safely. `rejected` lists the members that were not stored, by their index in the request.',
+        errors: {
+          not_found: 'The group does not exist. Nothing was stored.',
+          validation_failed: 'No member is valid, or the request has no or too many members.',
         },
-        // The schema serves as documentation only. Members are validated one by one, so that an invalid one does not
-        // fail the request.
-        validatorCompiler: () => () => true,
+        body: Type.Object({
+          group_id: Type.String(),
+          members: Type.Array(MemberIn, { minItems: 1, maxItems: membersMax }),
+        }),
+        response: answers(AddedOut),
       },
-      async (request) => {
+      // The schema serves as documentation only. Members are validated one by one, so that an invalid one does not
+      // fail the request.
+      validatorCompiler: () => () => true,
+      handler: async (request) => {
         const { organizationId, id } = keyOf(request)
         const added = await members.add(organizationId, bytesOf(request.body), { type: 'api_key', id })
         return ok({
@@ -79,7 +76,7 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
           rejected: added.rejected.map(({ index, email, ...rest }) => ({ index, email, problem: sentenceOf(rest) })),
         })
       },
-    )
+    })
   }
 }
 

@@ -38,23 +38,19 @@ export function registerDocumentation(server: Server, { baseUrl, onRequest }: Do
     const file = files.get(path)
     return file ? sendDocumentFile(request, reply, file, headersOf(path)) : reply.callNotFound()
   }
-  server.get(
-    '/openapi.json',
-    {
-      onRequest,
-      schema: {
-        tags: ['Documentation'],
-        operationId: 'getOpenApiDocument',
-        summary: 'Get the OpenAPI document',
-        description:
-          'The OpenAPI 3.1 document from which this reference is built, for code generators and API clients.',
-        response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
-      },
+  server.get('/openapi.json', {
+    onRequest,
+    schema: {
+      tags: ['Documentation'],
+      operationId: 'getOpenApiDocument',
+      summary: 'Get the OpenAPI document',
+      description: 'The OpenAPI 3.1 document from which this reference is built, for code generators and API clients.',
+      response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
     },
-    answer,
-  )
+    handler: answer,
+  })
   for (const url of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt'])
-    server.get(url, { onRequest, schema: { hide: true } }, answer)
+    server.get(url, { onRequest, schema: { hide: true }, handler: answer })
 }
 
 function headersOf(path: string): Record<string, string> {

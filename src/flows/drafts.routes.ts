@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Draft, discardDraft, duplicateFlow, getDraft, publishDraft, saveDraft } from './drafts.ts'
@@ -38,7 +39,6 @@ const PublishIn = Type.Object({
   ),
   base_revision: baseRevision,
 })
-const tags = ['Flows']
 
 /** Unpublished changes of flows. Emails are sent with the published version. */
 export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
@@ -49,43 +49,36 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     return toDraftOut(draft)
   }
   return async (api) => {
-    api.get(
-      '/flows/:id/draft',
-      {
-        schema: {
-          tags,
-          operationId: 'getFlowDraft',
-          summary: 'Get the draft of a flow',
-          description:
-            'Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the response works with `If-Match`.',
-          params: IdParams,
-          response: answers(DraftOut),
-        },
+    tagRoutes(api, 'Flows')
+    api.get('/flows/:id/draft', {
+      schema: {
+        operationId: 'getFlowDraft',
+        summary: 'Get the draft of a flow',
+        description:
+          'Responds with 404 if the flow has no unpublished changes. Sends use the published version. The `ETag` of the response works with `If-Match`.',
+        params: IdParams,
+        response: answers(DraftOut),
       },
-      async (request, reply) =>
+      handler: async (request, reply) =>
         ok(await draftOut(organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
-    )
+    })
 
-    api.put(
-      '/flows/:id/draft',
-      {
-        schema: {
-          tags,
-          operationId: 'saveFlowDraft',
-          summary: 'Save the draft of a flow',
-          description:
-            'Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published. If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.',
-          errors: {
-            conflict: 'The draft was changed since `base_revision`, or a version was published since `base_version`.',
-            sender_not_verified: '`from_email` is not in a verified domain.',
-            precondition_failed: 'The draft was changed since you read it.',
-          },
-          params: IdParams,
-          body: DraftIn,
-          response: answers(DraftOut),
+    api.put('/flows/:id/draft', {
+      schema: {
+        operationId: 'saveFlowDraft',
+        summary: 'Save the draft of a flow',
+        description:
+          'Sends keep using the published version. Omitted fields keep the value of the draft, or of the published version if there is no draft. The template may be invalid; it is checked when the draft is published. If someone may have changed the draft since you read it, send its `revision` as `base_revision` or its `ETag` as `If-Match`.',
+        errors: {
+          conflict: 'The draft was changed since `base_revision`, or a version was published since `base_version`.',
+          sender_not_verified: '`from_email` is not in a verified domain.',
+          precondition_failed: 'The draft was changed since you read it.',
         },
+        params: IdParams,
+        body: DraftIn,
+        response: answers(DraftOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
         const { name, kind, base_version: baseVersion, base_revision: revision } = request.body
@@ -99,54 +92,46 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         })
         return ok(await draftOut(organizationId, id, reply))
       },
-    )
+    })
 
-    api.delete(
-      '/flows/:id/draft',
-      {
-        schema: {
-          tags,
-          operationId: 'discardFlowDraft',
-          summary: 'Discard the draft of a flow',
-          description:
-            'The published version stays. A flow that was never published has nothing else, so delete it instead.',
-          errors: {
-            conflict: 'The flow was never published.',
-            precondition_failed: 'The draft was changed since you read it.',
-          },
-          params: IdParams,
-          response: answers(Nothing),
+    api.delete('/flows/:id/draft', {
+      schema: {
+        operationId: 'discardFlowDraft',
+        summary: 'Discard the draft of a flow',
+        description:
+          'The published version stays. A flow that was never published has nothing else, so delete it instead.',
+        errors: {
+          conflict: 'The flow was never published.',
+          precondition_failed: 'The draft was changed since you read it.',
         },
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('flw', request.params.id)
         await discardDraft(db, organizationIdOf(request), id, checkIfMatch(request, tagOf))
         return ok(null, 'Draft discarded')
       },
-    )
+    })
 
-    api.post(
-      '/flows/:id/publish',
-      {
-        schema: {
-          tags,
-          operationId: 'publishFlow',
-          summary: 'Publish the draft of a flow',
-          description:
-            'Creates a version, which emails are sent with from now on, and activates a flow that was never published. Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.',
-          errors: {
-            conflict:
-              'There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it.',
-            validation_failed: 'The template has an error; `error.fields` has its line and column.',
-            sender_not_verified: '`from_email` is not in a verified domain.',
-            precondition_failed: 'The draft was changed since you read it.',
-          },
-          params: IdParams,
-          body: Type.Optional(Nullable(PublishIn)),
-          response: answers(FlowOut),
+    api.post('/flows/:id/publish', {
+      schema: {
+        operationId: 'publishFlow',
+        summary: 'Publish the draft of a flow',
+        description:
+          'Creates a version, which emails are sent with from now on, and activates a flow that was never published. Publishes the draft exactly as you read it if you send its `revision` as `base_revision`. New sends use the version at once; queued emails keep theirs.',
+        errors: {
+          conflict:
+            'There is no draft, it was changed since `base_revision`, or a version was published since the draft was started and `base_version` does not name it.',
+          validation_failed: 'The template has an error; `error.fields` has its line and column.',
+          sender_not_verified: '`from_email` is not in a verified domain.',
+          precondition_failed: 'The draft was changed since you read it.',
         },
+        params: IdParams,
+        body: Type.Optional(Nullable(PublishIn)),
+        response: answers(FlowOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
         const { base_version: baseVersion, base_revision: revision } = request.body ?? {}
@@ -154,35 +139,31 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         await publishDraft(parts, organizationId, userIdOf(request), id, guards)
         return ok(await flowOut(db, organizationId, id, reply), 'Published')
       },
-    )
+    })
 
-    api.post(
-      '/flows/:id/duplicate',
-      {
-        schema: {
-          tags,
-          operationId: 'duplicateFlow',
-          summary: 'Duplicate a flow',
-          description:
-            'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published. The copy has the status `draft` and starts with version 0.',
-          params: IdParams,
-          body: Type.Optional(
-            Nullable(
-              Type.Object({
-                name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: “Copy of …”.' })),
-              }),
-            ),
+    api.post('/flows/:id/duplicate', {
+      schema: {
+        operationId: 'duplicateFlow',
+        summary: 'Duplicate a flow',
+        description:
+          'Creates an unpublished copy, with the unpublished changes if there are any. Nothing is sent through it until it is published. The copy has the status `draft` and starts with version 0.',
+        params: IdParams,
+        body: Type.Optional(
+          Nullable(
+            Type.Object({
+              name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: “Copy of …”.' })),
+            }),
           ),
-          response: creates(FlowOut),
-        },
+        ),
+        response: creates(FlowOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
         const copy = await duplicateFlow(parts, organizationId, userIdOf(request), id, request.body?.name)
         return reply.status(201).send(created(await flowOut(db, organizationId, copy, reply)))
       },
-    )
+    })
   }
 }
 

@@ -5,6 +5,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, page, pages } from '../http/envelope.ts'
 import { checkIfMatch, editedSince } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId } from '../values/ids.ts'
 import { createDraftFlow } from './drafts.ts'
@@ -42,7 +43,6 @@ const FlowChanges = Type.Object({
     }),
   ),
 })
-const tags = ['Flows']
 
 const emptyContent = {
   htmlFormat: 'html',
@@ -55,24 +55,21 @@ const emptyContent = {
 export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPluginAsyncTypebox {
   const { db, read } = parts
   return async (api) => {
-    api.get(
-      '/flows',
-      {
-        schema: {
-          tags,
-          operationId: 'listFlows',
-          summary: 'List flows',
-          description:
-            'Newest first. Archived flows are only included if `status` is `archived`. `stats_30d` counts the last 30 days.',
-          querystring: Type.Object({
-            status: Type.Optional(Status),
-            query: Type.Optional(Type.String({ maxLength: 200 })),
-            ...pageQuery,
-          }),
-          response: pages(FlowSummaryOut),
-        },
+    tagRoutes(api, 'Flows')
+    api.get('/flows', {
+      schema: {
+        operationId: 'listFlows',
+        summary: 'List flows',
+        description:
+          'Newest first. Archived flows are only included if `status` is `archived`. `stats_30d` counts the last 30 days.',
+        querystring: Type.Object({
+          status: Type.Optional(Status),
+          query: Type.Optional(Type.String({ maxLength: 200 })),
+          ...pageQuery,
+        }),
+        response: pages(FlowSummaryOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { status, query } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = { status, query, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
@@ -81,27 +78,23 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         const { items, nextCursor } = toPage(flows, limit, ({ id }) => [id])
         return page({ items: items.map(toSummaryOut), nextCursor })
       },
-    )
+    })
 
-    api.post(
-      '/flows',
-      {
-        schema: {
-          tags,
-          operationId: 'createFlow',
-          summary: 'Create a flow',
-          description:
-            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates). The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.',
-          errors: {
-            validation_failed:
-              'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
-            sender_not_verified: '`from_email` is not in a verified domain.',
-          },
-          body: NewFlow,
-          response: creates(FlowOut),
+    api.post('/flows', {
+      schema: {
+        operationId: 'createFlow',
+        summary: 'Create a flow',
+        description:
+          'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates). The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.',
+        errors: {
+          validation_failed:
+            'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+          sender_not_verified: '`from_email` is not in a verified domain.',
         },
+        body: NewFlow,
+        response: creates(FlowOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const userId = userIdOf(request)
         const { name, kind, status = 'active', draft } = request.body
@@ -112,46 +105,38 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           : await createFlow(parts, organizationId, userId, { ...content, status })
         return reply.status(201).send(created(await flowOut(db, organizationId, id, reply)))
       },
-    )
+    })
 
-    api.get(
-      '/flows/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getFlow',
-          summary: 'Get a flow',
-          description: '`variables` lists what the template needs from `context`.',
-          params: IdParams,
-          response: answers(FlowOut),
-        },
+    api.get('/flows/:id', {
+      schema: {
+        operationId: 'getFlow',
+        summary: 'Get a flow',
+        description: '`variables` lists what the template needs from `context`.',
+        params: IdParams,
+        response: answers(FlowOut),
       },
-      async (request, reply) =>
+      handler: async (request, reply) =>
         ok(await flowOut(db, organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
-    )
+    })
 
-    api.patch(
-      '/flows/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'updateFlow',
-          summary: 'Update a flow',
-          description:
-            'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`. Emails that were accepted before keep their version.',
-          errors: {
-            precondition_failed: editedSince,
-            conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
-            validation_failed:
-              'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
-            sender_not_verified: '`from_email` is not in a verified domain.',
-          },
-          params: IdParams,
-          body: FlowChanges,
-          response: answers(FlowOut),
+    api.patch('/flows/:id', {
+      schema: {
+        operationId: 'updateFlow',
+        summary: 'Update a flow',
+        description:
+          'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`. Emails that were accepted before keep their version.',
+        errors: {
+          precondition_failed: editedSince,
+          conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
+          validation_failed:
+            'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+          sender_not_verified: '`from_email` is not in a verified domain.',
         },
+        params: IdParams,
+        body: FlowChanges,
+        response: answers(FlowOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const userId = userIdOf(request)
         const id = parseIdParam('flw', request.params.id)
@@ -166,24 +151,20 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         await changeFlow(parts, organizationId, userId, id, changes)
         return ok(await flowOut(db, organizationId, id, reply))
       },
-    )
+    })
 
-    api.delete(
-      '/flows/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteFlow',
-          summary: 'Delete a flow',
-          description: 'Messages that were sent through the flow and their counts are kept.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/flows/:id', {
+      schema: {
+        operationId: 'deleteFlow',
+        summary: 'Delete a flow',
+        description: 'Messages that were sent through the flow and their counts are kept.',
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await deleteFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
         return ok(null, 'Flow deleted')
       },
-    )
+    })
   }
 }

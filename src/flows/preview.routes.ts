@@ -5,6 +5,7 @@ import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FieldProblemOut, FreeObject, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentIn, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
@@ -50,45 +51,38 @@ type PreviewParts = { db: Db; runner: TemplateRunner }
 
 /** Renders an email exactly as it would be sent. Errors in the template are part of a successful response. */
 export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncTypebox {
-  const tags = ['Flows']
   return async (api) => {
-    api.post(
-      '/flows/preview',
-      {
-        schema: {
-          tags,
-          operationId: 'previewTemplate',
-          summary: 'Preview an unsaved template',
-          description:
-            'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',
-          body: PreviewIn,
-          response: answers(PreviewOut),
-        },
+    tagRoutes(api, 'Flows')
+    api.post('/flows/preview', {
+      schema: {
+        operationId: 'previewTemplate',
+        summary: 'Preview an unsaved template',
+        description:
+          'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',
+        body: PreviewIn,
+        response: answers(PreviewOut),
       },
-      async (request) => ok(await preview({ db, runner }, request, empty, { kind: 'transactional', ...request.body })),
-    )
+      handler: async (request) =>
+        ok(await preview({ db, runner }, request, empty, { kind: 'transactional', ...request.body })),
+    })
 
-    api.post(
-      '/flows/:id/preview',
-      {
-        schema: {
-          tags,
-          operationId: 'previewFlow',
-          summary: 'Preview a flow',
-          description:
-            'Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
-          params: IdParams,
-          body: PreviewIn,
-          response: answers(PreviewOut),
-        },
+    api.post('/flows/:id/preview', {
+      schema: {
+        operationId: 'previewFlow',
+        summary: 'Preview a flow',
+        description:
+          'Fields of the request replace the saved ones. Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
+        params: IdParams,
+        body: PreviewIn,
+        response: answers(PreviewOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('flw', request.params.id)
         const { flow, version, draft } = await getFlow(db, organizationIdOf(request), id)
         const saved = version ? contentOf(version) : draft!
         return ok(await preview({ db, runner }, request, saved, { kind: flow.kind, ...request.body }))
       },
-    )
+    })
   }
 }
 

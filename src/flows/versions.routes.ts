@@ -4,6 +4,7 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentOut, toContentOut } from './flows.shapes.ts'
@@ -18,23 +19,18 @@ const VersionSummaryOut = Named('FlowVersionSummary', {
 })
 const VersionOut = Named('FlowVersion', { version: Type.Integer(), created_at: Timestamp, ...contentOut })
 
-const tags = ['Flows']
-
 export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/flows/:id/versions',
-      {
-        schema: {
-          tags,
-          operationId: 'listFlowVersions',
-          summary: 'List flow versions',
-          description: 'Newest first. `created_by` is the email address of the author.',
-          params: IdParams,
-          response: answers(Type.Array(VersionSummaryOut)),
-        },
+    tagRoutes(api, 'Flows')
+    api.get('/flows/:id/versions', {
+      schema: {
+        operationId: 'listFlowVersions',
+        summary: 'List flow versions',
+        description: 'Newest first. `created_by` is the email address of the author.',
+        params: IdParams,
+        response: answers(Type.Array(VersionSummaryOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, flow.id))
@@ -47,28 +43,24 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
           })),
         )
       },
-    )
+    })
 
-    api.get(
-      '/flows/:id/versions/:version',
-      {
-        schema: {
-          tags,
-          operationId: 'getFlowVersion',
-          summary: 'Get a flow version',
-          description: 'Returns the content of one version, for example to compare or restore it.',
-          errors: { validation_failed: 'The version is not a number.' },
-          params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
-          response: answers(VersionOut),
-        },
+    api.get('/flows/:id/versions/:version', {
+      schema: {
+        operationId: 'getFlowVersion',
+        summary: 'Get a flow version',
+        description: 'Returns the content of one version, for example to compare or restore it.',
+        errors: { validation_failed: 'The version is not a number.' },
+        params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
+        response: answers(VersionOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
         if (!version) throw notFound('flow version')
         return ok({ version: version.number!, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
       },
-    )
+    })
   }
 }

@@ -23,42 +23,36 @@ export function healthRoutes({
 }): FastifyPluginAsyncTypebox {
   return async (server) => {
     // Does not check the database, because restarting the process would not fix it.
-    server.get(
-      '/health',
-      {
-        schema: {
-          tags: ['Health'],
-          operationId: 'getHealth',
-          summary: 'Check that the process is running',
-          description:
-            '`code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.',
-          response: { 200: Health, ...errorsOnly },
-        },
+    server.get('/health', {
+      schema: {
+        tags: ['Health'],
+        operationId: 'getHealth',
+        summary: 'Check that the process is running',
+        description:
+          '`code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.',
+        response: { 200: Health, ...errorsOnly },
       },
-      async () => ({
+      handler: async () => ({
         code: 0 as const,
         status: 'success' as const,
         message: 'ok',
         data: 'ok',
       }),
-    )
+    })
 
-    server.get(
-      '/ready',
-      {
-        schema: {
-          tags: ['Health'],
-          operationId: 'getReady',
-          summary: 'Check that the service is ready',
-          description: 'For readiness checks. Responds with 200 if the database is reachable, writable and migrated.',
-          response: answers(Type.String()),
-        },
+    server.get('/ready', {
+      schema: {
+        tags: ['Health'],
+        operationId: 'getReady',
+        summary: 'Check that the service is ready',
+        description: 'For readiness checks. Responds with 200 if the database is reachable, writable and migrated.',
+        response: answers(Type.String()),
       },
-      async () => {
+      handler: async () => {
         const problems = await findProblems()
         if (problems.length === 0) return ok('ready', ['ready', ...(await findWarnings())].join('. '))
         throw new Refusal('unavailable', problems.join(' '), { retryAfterSeconds: retrySeconds })
       },
-    )
+    })
   }
 }

@@ -63,14 +63,17 @@ test('closes a connection whose request body does not arrive, whether or not a r
     bodyTimeoutMs: 200,
   })
   server.post('/form', async () => ({}))
-  server.post('/upload', { config: { slowBody: true } }, async (request) => {
-    await request.raw.toArray()
-    return {}
+  server.post('/upload', {
+    config: { slowBody: true },
+    handler: async (request) => {
+      await request.raw.toArray()
+      return {}
+    },
   })
   const reject = async () => {
     throw new Refusal('unauthorized', 'No credential.')
   }
-  server.post('/unauthorized', { config: { slowBody: true }, onRequest: reject }, async () => ({}))
+  server.post('/unauthorized', { config: { slowBody: true }, onRequest: reject, handler: async () => ({}) })
   server.addContentTypeParser('text/csv', (_request, _body, done) => done(null))
   await server.listen({ port: 0, host: '127.0.0.1' })
   const { port } = server.server.address() as AddressInfo

@@ -49,9 +49,11 @@ export function registerMetrics(server: Server, { text, token, isAllowed }: Metr
       done(new Refusal('unauthorized', 'Send METRICS_TOKEN in the header: Authorization: Bearer TOKEN.'))
     else done()
   }
-  server.get('/metrics', { schema: { hide: true }, onRequest }, async (_request, reply) =>
-    reply.type(text.contentType).send(await text.read()),
-  )
+  server.get('/metrics', {
+    schema: { hide: true },
+    onRequest,
+    handler: async (_request, reply) => reply.type(text.contentType).send(await text.read()),
+  })
 }
 
 function sendsToken({ headers }: FastifyRequest, token: string): boolean {

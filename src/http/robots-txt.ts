@@ -6,7 +6,10 @@ const robotsTxt = 'User-agent: *\nDisallow: /\n'
 
 /** Registers /robots.txt (RFC 9309), the same for all host names, so also for those of tracking links. */
 export function registerRobotsTxt(server: Server, onRequest: onRequestHookHandler): void {
-  server.get('/robots.txt', { onRequest, schema: { hide: true } }, async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=86400').type('text/plain; charset=utf-8').send(robotsTxt),
-  )
+  server.get('/robots.txt', {
+    onRequest,
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=86400').type('text/plain; charset=utf-8').send(robotsTxt),
+  })
 }

@@ -15,9 +15,13 @@ export type SecurityTxtOptions = {
 
 /** Registers /.well-known/security.txt (RFC 9116). */
 export function registerSecurityTxt(server: Server, { contact, baseUrl, onRequest }: SecurityTxtOptions): void {
-  server.get('/.well-known/security.txt', { onRequest, schema: { hide: true } }, async (_request, reply) => {
-    if (!contact) throw new Refusal('not_found', 'Not found.')
-    return reply.type('text/plain; charset=utf-8').send(securityTxt(contact, baseUrl, Date.now()))
+  server.get('/.well-known/security.txt', {
+    onRequest,
+    schema: { hide: true },
+    handler: async (_request, reply) => {
+      if (!contact) throw new Refusal('not_found', 'Not found.')
+      return reply.type('text/plain; charset=utf-8').send(securityTxt(contact, baseUrl, Date.now()))
+    },
   })
 }
 

@@ -71,16 +71,19 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
       })
     })
 
-  server.get('/*', { schema: { hide: true } }, async (request, reply) => {
-    const path = request.url.split('?', 1)[0]!
-    const isPage = pagePath.test(path)
-    if (!isPage && (programPath.test(path) || !request.headers.accept?.includes('text/html')))
-      return reply.callNotFound()
-    return reply
-      .status(isPage ? 200 : 404)
-      .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
-      .type('text/html; charset=utf-8')
-      .send(readPage())
+  server.get('/*', {
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const path = request.url.split('?', 1)[0]!
+      const isPage = pagePath.test(path)
+      if (!isPage && (programPath.test(path) || !request.headers.accept?.includes('text/html')))
+        return reply.callNotFound()
+      return reply
+        .status(isPage ? 200 : 404)
+        .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+        .type('text/html; charset=utf-8')
+        .send(readPage())
+    },
   })
 }
 

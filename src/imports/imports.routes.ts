@@ -7,6 +7,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, ok } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -28,90 +29,71 @@ import { undoDaysMax, undoImport } from './undo.ts'
 const listed = 20
 const fileNameMax = 255
 
-const tags = ['Contacts']
-
 type Parts = { db: Db; read: BoundedRead; tasks: TaskPool }
 
 export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/imports',
-      {
-        schema: {
-          tags,
-          operationId: 'listImports',
-          summary: 'List recent imports',
-          description: 'The newest 20 imports. Reports are kept for 90 days.',
-          response: answers(Type.Array(ImportOut)),
-        },
+    tagRoutes(api, 'Contacts')
+    api.get('/imports', {
+      schema: {
+        operationId: 'listImports',
+        summary: 'List recent imports',
+        description: 'The newest 20 imports. Reports are kept for 90 days.',
+        response: answers(Type.Array(ImportOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectImports(tx, organizationId, listed))).map(importOut))
       },
-    )
+    })
 
-    api.get(
-      '/imports/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getImport',
-          summary: 'Get an import',
-          description:
-            'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
-          params: IdParams,
-          response: answers(
-            Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut }),
-          ),
-        },
+    api.get('/imports/:id', {
+      schema: {
+        operationId: 'getImport',
+        summary: 'Get an import',
+        description:
+          'Includes the progress of the import and the rejected rows. Poll it about once a second until `status` is `done`, `failed` or `cancelled`.',
+        params: IdParams,
+        response: answers(Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('imp', request.params.id)
         const organizationId = organizationIdOf(request)
         const { problems, ...record } = await read(organizationId, (tx) => getImport(tx, organizationId, id))
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
-    )
+    })
 
-    api.post(
-      '/imports/:id/cancel',
-      {
-        schema: {
-          tags,
-          operationId: 'cancelImport',
-          summary: 'Cancel an import',
-          description: 'The import stops after the current batch of rows. Rows that were already imported are kept.',
-          errors: { conflict: 'The import has already finished.' },
-          params: IdParams,
-          response: answers(ImportOut),
-        },
+    api.post('/imports/:id/cancel', {
+      schema: {
+        operationId: 'cancelImport',
+        summary: 'Cancel an import',
+        description: 'The import stops after the current batch of rows. Rows that were already imported are kept.',
+        errors: { conflict: 'The import has already finished.' },
+        params: IdParams,
+        response: answers(ImportOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('imp', request.params.id)
         return ok(importOut(await cancelImport(db, organizationIdOf(request), id)))
       },
-    )
+    })
 
-    api.post(
-      '/imports/:id/undo',
-      {
-        schema: {
-          tags,
-          operationId: 'undoImport',
-          summary: 'Undo an import',
-          description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background: poll the import until \`undo.status\` is \`done\`.`,
-          errors: { conflict: 'The import has not finished, was undone before, or finished more than 7 days ago.' },
-          params: IdParams,
-          response: accepts(ImportOut),
-        },
+    api.post('/imports/:id/undo', {
+      schema: {
+        operationId: 'undoImport',
+        summary: 'Undo an import',
+        description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background: poll the import until \`undo.status\` is \`done\`.`,
+        errors: { conflict: 'The import has not finished, was undone before, or finished more than 7 days ago.' },
+        params: IdParams,
+        response: accepts(ImportOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const id = parseIdParam('imp', request.params.id)
         const record = await undoImport(db, organizationIdOf(request), id, actorOf(request))
         return reply.status(202).send(accepted(importOut(record), 'Undo queued'))
       },
-    )
+    })
 
     await api.register(inspectRoute({ tasks }))
     await api.register(uploadRoute(db))
@@ -121,36 +103,33 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
 /** In its own plugin because its body is binary. */
 function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
   return async (api) => {
+    tagRoutes(api, 'Contacts')
     api.removeAllContentTypeParsers()
     api.addContentTypeParser('text/csv', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
-    api.post(
-      '/contacts/import/inspect',
-      {
-        bodyLimit: sliceBytes,
-        schema: {
-          tags,
-          operationId: 'inspectImportFile',
-          summary: 'Inspect a CSV file before importing it',
-          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected \`mapping\`, the starting point of the mapping for the import. Nothing is stored.`,
-          errors: { validation_failed: 'The file is not CSV, or not UTF-8.' },
-          consumes: ['text/csv'],
-          querystring: Type.Object({
-            has_header: Type.Optional(
-              Type.Boolean({ description: 'Whether the first row is a header. Detected if omitted.' }),
-            ),
-          }),
-          body: Type.Unsafe<Buffer>({ content: { 'text/csv': { schema: { description: 'The start of the file.' } } } }),
-          response: answers(InspectionOut),
-        },
+    api.post('/contacts/import/inspect', {
+      bodyLimit: sliceBytes,
+      schema: {
+        operationId: 'inspectImportFile',
+        summary: 'Inspect a CSV file before importing it',
+        description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected \`mapping\`, the starting point of the mapping for the import. Nothing is stored.`,
+        errors: { validation_failed: 'The file is not CSV, or not UTF-8.' },
+        consumes: ['text/csv'],
+        querystring: Type.Object({
+          has_header: Type.Optional(
+            Type.Boolean({ description: 'Whether the first row is a header. Detected if omitted.' }),
+          ),
+        }),
+        body: Type.Unsafe<Buffer>({ content: { 'text/csv': { schema: { description: 'The start of the file.' } } } }),
+        response: answers(InspectionOut),
       },
-      async (request) => {
+      handler: async (request) => {
         if (!Buffer.isBuffer(request.body)) throw wrongMediaType()
         const input = { bytes: request.body, hasHeader: request.query.has_header }
         const organizationId = organizationIdOf(request)
         return ok(inspectionOut(await tasks.run(inspectImportTask, { organizationId, input })))
       },
-    )
+    })
   }
 }
 
@@ -158,49 +137,46 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
 function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
   const uploading: UploadCounts = new Map()
   return async (api) => {
+    tagRoutes(api, 'Contacts')
     api.removeAllContentTypeParsers()
     api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
     api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
-    api.post(
-      '/contacts/import',
-      {
-        config: { slowBody: true },
-        schema: {
-          tags,
-          operationId: 'importContacts',
-          summary: 'Import contacts from a CSV file',
-          description:
-            'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.',
-          errors: {
-            conflict: 'Ten imports are in progress.',
-            not_found: 'The group does not exist.',
-            payload_too_large: 'The file exceeds 512 MiB.',
-            unsupported_media_type: 'The `Content-Type` is not `text/csv`.',
-            validation_failed: 'The mapping or another parameter is invalid.',
-          },
-          consumes: ['text/csv'],
-          querystring: Type.Object({
-            group_id: Type.Optional(Type.String()),
-            subscription: Type.Optional({
-              ...Subscription,
-              default: 'subscribed',
-              description:
-                'The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given.',
-            }),
-            filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
-            mapping: Type.Optional(
-              Type.String({
-                maxLength: jsonParameterMax,
-                description:
-                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position.',
-              }),
-            ),
-          }),
-          body: Type.Unsafe<Readable>({ content: { 'text/csv': { schema: { description: 'The file.' } } } }),
-          response: accepts(ImportOut),
+    api.post('/contacts/import', {
+      config: { slowBody: true },
+      schema: {
+        operationId: 'importContacts',
+        summary: 'Import contacts from a CSV file',
+        description:
+          'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed. An organization can have ten imports in progress. Larger lists: split the file.',
+        errors: {
+          conflict: 'Ten imports are in progress.',
+          not_found: 'The group does not exist.',
+          payload_too_large: 'The file exceeds 512 MiB.',
+          unsupported_media_type: 'The `Content-Type` is not `text/csv`.',
+          validation_failed: 'The mapping or another parameter is invalid.',
         },
+        consumes: ['text/csv'],
+        querystring: Type.Object({
+          group_id: Type.Optional(Type.String()),
+          subscription: Type.Optional({
+            ...Subscription,
+            default: 'subscribed',
+            description:
+              'The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given.',
+          }),
+          filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
+          mapping: Type.Optional(
+            Type.String({
+              maxLength: jsonParameterMax,
+              description:
+                'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position.',
+            }),
+          ),
+        }),
+        body: Type.Unsafe<Readable>({ content: { 'text/csv': { schema: { description: 'The file.' } } } }),
+        response: accepts(ImportOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseIdParam('grp', groupText) : null
@@ -216,7 +192,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
         })
         return reply.status(202).send(accepted(importOut(record), 'Import queued'))
       },
-    )
+    })
   }
 }
 

@@ -6,6 +6,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { notFound } from '../values/errors.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './inbox.sql.ts'
@@ -27,7 +28,6 @@ const MailOut = Named('InboxEmail', {
   truncated: Type.Boolean({ description: 'Whether only the start of the email is returned.' }),
   raw: Type.String(),
 })
-const tags = ['Inbox']
 const shownBytesMax = 256 * 1024
 /** Parsing takes time per line: 256 KiB of very short lines would take more than a second. */
 const shownLinesMax = 5_000
@@ -46,20 +46,17 @@ function beginningOf(raw: Buffer): Buffer {
 /** The built-in inbox: emails that would have been sent if a relay were configured. */
 export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/inbox',
-      {
-        schema: {
-          tags,
-          operationId: 'listInboxEmails',
-          summary: 'List emails in the built-in inbox',
-          description:
-            'Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null. Empty if a mail server is configured.',
-          querystring: Type.Object(pageQuery),
-          response: pages(SummaryOut),
-        },
+    tagRoutes(api, 'Inbox')
+    api.get('/inbox', {
+      schema: {
+        operationId: 'listInboxEmails',
+        summary: 'List emails in the built-in inbox',
+        description:
+          'Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null. Empty if a mail server is configured.',
+        querystring: Type.Object(pageQuery),
+        response: pages(SummaryOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
         const reader = memberOf(request)
@@ -69,21 +66,17 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         const { items, nextCursor } = toPage(rows, limit, ({ messageId }) => [messageId])
         return page({ items: items.map(summaryOut), nextCursor })
       },
-    )
+    })
 
-    api.get(
-      '/inbox/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getInboxEmail',
-          summary: 'Get an email of the built-in inbox',
-          description: 'At most 256 KiB of the email are parsed and returned.',
-          params: IdParams,
-          response: answers(MailOut),
-        },
+    api.get('/inbox/:id', {
+      schema: {
+        operationId: 'getInboxEmail',
+        summary: 'Get an email of the built-in inbox',
+        description: 'At most 256 KiB of the email are parsed and returned.',
+        params: IdParams,
+        response: answers(MailOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseId('msg', request.params.id)
         const reader = memberOf(request)
         const mail = id && (await findInInbox(db, reader.organizationId, id, reader))
@@ -99,24 +92,20 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
           raw: shown.toString('utf8'),
         })
       },
-    )
+    })
 
-    api.delete(
-      '/inbox',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteInboxEmails',
-          summary: 'Delete all emails of the built-in inbox',
-          description: 'The messages are kept. This cannot be undone.',
-          response: answers(Named('DeletedEmails', { deleted: Type.Integer() })),
-        },
+    api.delete('/inbox', {
+      schema: {
+        operationId: 'deleteInboxEmails',
+        summary: 'Delete all emails of the built-in inbox',
+        description: 'The messages are kept. This cannot be undone.',
+        response: answers(Named('DeletedEmails', { deleted: Type.Integer() })),
       },
-      async (request) => {
+      handler: async (request) => {
         const reader = memberOf(request)
         return ok({ deleted: await emptyInbox(db.statement, reader.organizationId, reader) })
       },
-    )
+    })
   }
 }
 

@@ -12,6 +12,7 @@ import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp }
 import { EventDataOut } from '../http/event-data.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
@@ -113,7 +114,6 @@ const MessageDetailOut = Named('MessageDetails', {
     description: 'Deliveries of its events to webhooks, oldest first, at most 200.',
   }),
 })
-const tags = ['Messages']
 
 export type MessageParts = {
   db: Db
@@ -131,31 +131,28 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
     showsRelay: member !== null && isOperator(member),
   })
   return async (api) => {
-    api.get(
-      '/messages',
-      {
-        schema: {
-          tags,
-          operationId: 'listMessages',
-          summary: 'List messages',
-          description:
-            'Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.',
-          querystring: Type.Object({
-            ...pageQuery,
-            status: Type.Optional(oneOf(...messageStatuses)),
-            flow_id: Type.Optional(Type.String()),
-            contact_id: Type.Optional(Type.String()),
-            is_test: Type.Optional(
-              Type.Boolean({
-                description: 'Only test emails, or no test emails. Without it, the list includes both.',
-              }),
-            ),
-            query: Type.Optional(Type.String({ maxLength: 200 })),
-          }),
-          response: pages(MessageOut),
-        },
+    tagRoutes(api, 'Messages')
+    api.get('/messages', {
+      schema: {
+        operationId: 'listMessages',
+        summary: 'List messages',
+        description:
+          'Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.',
+        querystring: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(oneOf(...messageStatuses)),
+          flow_id: Type.Optional(Type.String()),
+          contact_id: Type.Optional(Type.String()),
+          is_test: Type.Optional(
+            Type.Boolean({
+              description: 'Only test emails, or no test emails. Without it, the list includes both.',
+            }),
+          ),
+          query: Type.Optional(Type.String({ maxLength: 200 })),
+        }),
+        response: pages(MessageOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { status, flow_id, contact_id, is_test: isTest, query } = request.query
         const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
@@ -177,22 +174,18 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
         return page({ items: items.map((row) => messageOut(row, eventsOf(row.id), waiting.get(row.id))), nextCursor })
       },
-    )
+    })
 
-    api.get(
-      '/messages/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getMessage',
-          summary: 'Get a message',
-          description:
-            'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.',
-          params: IdParams,
-          response: answers(MessageDetailOut),
-        },
+    api.get('/messages/:id', {
+      schema: {
+        operationId: 'getMessage',
+        summary: 'Get a message',
+        description:
+          'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.',
+        params: IdParams,
+        response: answers(MessageDetailOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
@@ -219,23 +212,19 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           webhook_deliveries: deliveries.map(deliveryOut),
         })
       },
-    )
+    })
 
-    api.delete(
-      '/messages/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'cancelMessage',
-          summary: 'Cancel a message',
-          description:
-            'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
-          errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
-          params: IdParams,
-          response: answers(MessageOut),
-        },
+    api.delete('/messages/:id', {
+      schema: {
+        operationId: 'cancelMessage',
+        summary: 'Cancel a message',
+        description:
+          'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+        errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
+        params: IdParams,
+        response: answers(MessageOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('msg', request.params.id)
         await cancelMessage(db, organizationId, id)
@@ -246,7 +235,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           'Email cancelled',
         )
       },
-    )
+    })
   }
 }
 

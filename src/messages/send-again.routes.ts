@@ -12,26 +12,23 @@ import { AcceptedOut, acceptedOut } from './send-email.routes.ts'
 
 export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.post(
-      '/messages/:id/send-again',
-      {
-        schema: {
-          tags: ['Messages'],
-          operationId: 'sendMessageAgain',
-          summary: 'Send a message again',
-          description:
-            'Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
-          errors: {
-            conflict: 'The message is a test email, or its contact was erased.',
-            flow_not_active: 'The flow is paused or archived.',
-            missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
-            sender_not_verified: 'The sender of the flow is not in a verified domain.',
-          },
-          params: IdParams,
-          response: answers(AcceptedOut),
+    api.post('/messages/:id/send-again', {
+      schema: {
+        tags: ['Messages'],
+        operationId: 'sendMessageAgain',
+        summary: 'Send a message again',
+        description:
+          'Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
+        errors: {
+          conflict: 'The message is a test email, or its contact was erased.',
+          flow_not_active: 'The flow is paused or archived.',
+          missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
+          sender_not_verified: 'The sender of the flow is not in a verified domain.',
         },
+        params: IdParams,
+        response: answers(AcceptedOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
@@ -53,6 +50,6 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
         })
         return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
       },
-    )
+    })
   }
 }

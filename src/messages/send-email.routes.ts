@@ -70,37 +70,32 @@ export const AcceptedOut = Named('AcceptedEmail', {
 
 export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.delete(
-      '/messages/:id',
-      {
-        onRequest: requireScope('flows:send'),
-        schema: {
-          tags: ['Public API'],
-          operationId: 'cancelEmail',
-          summary: 'Cancel an email',
-          description:
-            'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
-          errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
-          params: IdParams,
-          response: answers(Named('CancelledEmail', { message_id: Type.String(), status: oneOf('cancelled') })),
-        },
+    api.delete('/messages/:id', {
+      onRequest: requireScope('flows:send'),
+      schema: {
+        tags: ['Public API'],
+        operationId: 'cancelEmail',
+        summary: 'Cancel an email',
+        description:
+          'Cancels an email that is scheduled or queued. After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+        errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
+        params: IdParams,
+        response: answers(Named('CancelledEmail', { message_id: Type.String(), status: oneOf('cancelled') })),
       },
-      async (request) => {
+      handler: async (request) => {
         const id = parseIdParam('msg', request.params.id)
         await cancelMessage(db, keyOf(request).organizationId, id)
         return ok({ message_id: toText('msg', id), status: 'cancelled' as const }, 'Email cancelled')
       },
-    )
+    })
 
-    api.post(
-      '/flow/send-email-through-flow',
-      {
-        onRequest: requireScope('flows:send'),
-        schema: {
-          tags: ['Public API'],
-          operationId: 'sendEmailThroughFlow',
-          summary: 'Send an email to a contact through a flow',
-          description: `Responds with 200 after the message is stored durably; the email itself is sent in the background. A contact that does not exist is created, in no group: it receives transactional flows, while marketing flows need a subscribed contact.
+    api.post('/flow/send-email-through-flow', {
+      onRequest: requireScope('flows:send'),
+      schema: {
+        tags: ['Public API'],
+        operationId: 'sendEmailThroughFlow',
+        summary: 'Send an email to a contact through a flow',
+        description: `Responds with 200 after the message is stored durably; the email itself is sent in the background. A contact that does not exist is created, in no group: it receives transactional flows, while marketing flows need a subscribed contact.
 
 If the address is suppressed, or has unsubscribed and the flow is marketing, nothing is sent: \`status\` is \`suppressed\`, \`reason\` says why, and a message record exists.
 
@@ -109,21 +104,20 @@ If the address is suppressed, or has unsubscribed and the flow is marketing, not
 With \`send_at\`, the email is sent at that time: \`status\` is \`scheduled\`. It has the content of the flow and the contact's values as they are now; whether the address is suppressed or unsubscribed is checked again when it is sent. It can be cancelled until then.
 
 Send an \`Idempotency-Key\` to make retries safe: the first response is returned again for 24 hours, with \`Idempotent-Replayed: true\`.`,
-          errors: {
-            invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
-            not_found: 'The flow does not exist.',
-            flow_not_active: 'The flow is paused or archived.',
-            idempotency_key_reused: 'The key was used with another body.',
-            missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
-            sender_not_verified: 'The sender of the flow is not in a verified domain.',
-            rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
-          },
-          headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
-          body: SendIn,
-          response: answers(AcceptedOut),
+        errors: {
+          invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
+          not_found: 'The flow does not exist.',
+          flow_not_active: 'The flow is paused or archived.',
+          idempotency_key_reused: 'The key was used with another body.',
+          missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+          sender_not_verified: 'The sender of the flow is not in a verified domain.',
+          rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
         },
+        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+        body: SendIn,
+        response: answers(AcceptedOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { flow_id, contact_email: email, context, send_at: sendAt } = request.body
         const unknown = checkUnknownFields(request.body)
         const idempotencyKey = checkKey(request.headers['idempotency-key'])
@@ -133,35 +127,31 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
         return ok(acceptedOut(accepted, unknown), messages[accepted.status])
       },
-    )
+    })
   }
 }
 
 /** Management API: sends through a flow, like the public API. */
 export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.post(
-      '/flows/:id/send',
-      {
-        schema: {
-          tags: ['Flows'],
-          operationId: 'sendFlow',
-          summary: 'Send an email to one contact',
-          description:
-            'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks. For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.',
-          errors: {
-            flow_not_active: 'The flow is paused or archived.',
-            missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
-            sender_not_verified: 'The sender of the flow is not in a verified domain.',
-            rate_limited:
-              'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
-          },
-          params: IdParams,
-          body: FlowSendIn,
-          response: answers(AcceptedOut),
+    api.post('/flows/:id/send', {
+      schema: {
+        tags: ['Flows'],
+        operationId: 'sendFlow',
+        summary: 'Send an email to one contact',
+        description:
+          'Sends an ordinary email, like the public API. It counts in metrics and triggers webhooks. For people who are signed in. Apps use `sendEmailThroughFlow` of the public API.',
+        errors: {
+          flow_not_active: 'The flow is paused or archived.',
+          missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+          sender_not_verified: 'The sender of the flow is not in a verified domain.',
+          rate_limited: 'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
         },
+        params: IdParams,
+        body: FlowSendIn,
+        response: answers(AcceptedOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { contact_email: email, context, send_at: sendAt } = request.body
         const unknown = checkUnknownFlowSendFields(request.body)
         const { organizationId } = memberOf(request)
@@ -170,7 +160,7 @@ export function flowSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
         )
         return ok(acceptedOut(accepted, unknown), messages[accepted.status])
       },
-    )
+    })
   }
 }
 

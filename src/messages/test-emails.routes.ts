@@ -41,35 +41,31 @@ export const TestEmailOut = Named('TestEmail', {
 /** Management API: sends test emails, which count nowhere. */
 export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.post(
-      '/flows/:id/test',
-      {
-        schema: {
-          tags: ['Flows'],
-          operationId: 'sendTestEmail',
-          summary: 'Send a test email',
-          description:
-            'Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”. A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.',
-          errors: {
-            conflict: '`draft` is true, but the flow has no unpublished changes.',
-            missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
-            sender_not_verified: 'The sender of the flow is not in a verified domain.',
-            rate_limited:
-              'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
-          },
-          params: Type.Object({ id: Type.String() }),
-          body: TestIn,
-          response: answers(
-            Named('TestEmails', {
-              ...TestEmailOut.properties,
-              emails: Type.Array(TestEmailOut, {
-                description: 'One for each address. The other fields are those of the first.',
-              }),
-            }),
-          ),
+    api.post('/flows/:id/test', {
+      schema: {
+        tags: ['Flows'],
+        operationId: 'sendTestEmail',
+        summary: 'Send a test email',
+        description:
+          'Sends the email of the flow to one address or several, also if the flow is paused. The subject starts with “[Test]”. A test email counts in no metrics, triggers no webhooks and creates no contact; its message is marked `is_test` and has no events, and its unsubscribe link unsubscribes no one. If `to` is invalid for one address, or a variable is missing, nothing is sent. Suppressed addresses receive no test email either.',
+        errors: {
+          conflict: '`draft` is true, but the flow has no unpublished changes.',
+          missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+          sender_not_verified: 'The sender of the flow is not in a verified domain.',
+          rate_limited: 'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
         },
+        params: Type.Object({ id: Type.String() }),
+        body: TestIn,
+        response: answers(
+          Named('TestEmails', {
+            ...TestEmailOut.properties,
+            emails: Type.Array(TestEmailOut, {
+              description: 'One for each address. The other fields are those of the first.',
+            }),
+          }),
+        ),
       },
-      async (request) => {
+      handler: async (request) => {
         const unknown = checkUnknownFields(request.body)
         const { organizationId } = memberOf(request)
         const flowId = parseIdParam('flw', request.params.id)
@@ -85,7 +81,7 @@ export function testEmailRoutes(parts: TestEmailParts): FastifyPluginAsyncTypebo
         )
         return ok({ ...sent[0]!, emails: sent })
       },
-    )
+    })
   }
 }
 

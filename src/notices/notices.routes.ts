@@ -20,22 +20,19 @@ const NoticeOut = Named('Notice', {
 
 export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/notices',
-      {
-        schema: {
-          tags: ['Organization'],
-          operationId: 'listNotices',
-          summary: 'List recent notices',
-          description: `The newest ${shown} notices, such as failing webhooks, an unreachable mail server and finished imports, newest first. Notices are also sent by email to the owners.`,
-          response: answers(Type.Array(NoticeOut)),
-        },
+    api.get('/notices', {
+      schema: {
+        tags: ['Organization'],
+        operationId: 'listNotices',
+        summary: 'List recent notices',
+        description: `The newest ${shown} notices, such as failing webhooks, an unreachable mail server and finished imports, newest first. Notices are also sent by email to the owners.`,
+        response: answers(Type.Array(NoticeOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectNotices(tx, organizationId, shown))).map(noticeOut))
       },
-    )
+    })
   }
 }
 

@@ -32,31 +32,28 @@ const EventOut = Named('Event', {
 
 export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/events',
-      {
-        schema: {
-          tags: ['Events'],
-          operationId: 'listEvents',
-          summary: 'List events',
-          description:
-            'Newest first. Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.',
-          querystring: Type.Object({
-            event_name: Type.Optional(oneOf(...eventNames)),
-            flow_id: Type.Optional(Type.String()),
-            contact_id: Type.Optional(Type.String()),
-            machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
-            after: Type.Optional(
-              Type.String({
-                description: 'The id of an event. Only returns events that occurred later, for live lists.',
-              }),
-            ),
-            ...pageQuery,
-          }),
-          response: pages(EventOut),
-        },
+    api.get('/events', {
+      schema: {
+        tags: ['Events'],
+        operationId: 'listEvents',
+        summary: 'List events',
+        description:
+          'Newest first. Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.',
+        querystring: Type.Object({
+          event_name: Type.Optional(oneOf(...eventNames)),
+          flow_id: Type.Optional(Type.String()),
+          contact_id: Type.Optional(Type.String()),
+          machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
+          after: Type.Optional(
+            Type.String({
+              description: 'The id of an event. Only returns events that occurred later, for live lists.',
+            }),
+          ),
+          ...pageQuery,
+        }),
+        response: pages(EventOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { event_name: eventName, flow_id: flowText, contact_id: contactText, machine, after } = request.query
         const asked = readPage(request.query, activityCursor)
@@ -73,28 +70,25 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         const { items, nextCursor } = await read(organizationId, (tx) => listActivity(tx, organizationId, query, asked))
         return page({ items: items.map(eventOut), nextCursor })
       },
-    )
+    })
 
-    api.get(
-      '/events/:id',
-      {
-        schema: {
-          tags: ['Events'],
-          operationId: 'getEvent',
-          summary: 'Get an event',
-          description: 'Also returns changes of contacts, which are not listed.',
-          params: IdParams,
-          response: answers(Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
-        },
+    api.get('/events/:id', {
+      schema: {
+        tags: ['Events'],
+        operationId: 'getEvent',
+        summary: 'Get an event',
+        description: 'Also returns changes of contacts, which are not listed.',
+        params: IdParams,
+        response: answers(Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('evt', request.params.id)
         const event = await read(organizationId, (tx) => findEvent(tx, organizationId, id))
         if (!event) throw notFound('event')
         return ok({ ...eventOut(event), event_name: event.eventName })
       },
-    )
+    })
   }
 }
 

@@ -35,19 +35,16 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
     example: exampleOf(name),
   }))
   return async (api) => {
-    api.get(
-      '/event-types',
-      {
-        schema: {
-          tags: ['Events'],
-          operationId: 'listEventTypes',
-          summary: 'List event types',
-          description: 'Each with an example of the webhook payload. The same catalog as under Webhook events.',
-          response: answers(Type.Array(EventTypeOut)),
-        },
+    api.get('/event-types', {
+      schema: {
+        tags: ['Events'],
+        operationId: 'listEventTypes',
+        summary: 'List event types',
+        description: 'Each with an example of the webhook payload. The same catalog as under Webhook events.',
+        response: answers(Type.Array(EventTypeOut)),
       },
-      async () => ok(list),
-    )
+      handler: async () => ok(list),
+    })
   }
 }
 

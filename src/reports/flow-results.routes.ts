@@ -73,23 +73,20 @@ const { flow_id: _, ...period } = periodQuery
 
 export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/flows/:id/results',
-      {
-        attachValidation: true,
-        schema: {
-          tags: ['Flows'],
-          operationId: 'getFlowResults',
-          summary: 'Get the results of a flow',
-          description:
-            'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
-          errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
-          params: IdParams,
-          querystring: Type.Object(period),
-          response: answers(FlowResultsOut),
-        },
+    api.get('/flows/:id/results', {
+      attachValidation: true,
+      schema: {
+        tags: ['Flows'],
+        operationId: 'getFlowResults',
+        summary: 'Get the results of a flow',
+        description:
+          'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
+        errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
+        params: IdParams,
+        querystring: Type.Object(period),
+        response: answers(FlowResultsOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const flowId = parseIdParam('flw', request.params.id)
         const results = await read(organizationId, async (tx) => {
@@ -114,30 +111,27 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
           })),
         })
       },
-    )
+    })
 
-    api.get(
-      '/flows/:id/link-clicks',
-      {
-        attachValidation: true,
-        schema: {
-          tags: ['Flows'],
-          operationId: 'listLinkClicks',
-          summary: 'List the clicks on a link of a flow',
-          description:
-            'Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.',
-          errors: { validation_failed: '`link` is missing, or a date or the time zone is invalid.' },
-          params: IdParams,
-          querystring: Type.Object({
-            ...period,
-            link: Type.String({ maxLength: 500, description: 'A link as returned by the results of the flow.' }),
-            machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
-            ...pageQuery,
-          }),
-          response: pages(LinkClickOut),
-        },
+    api.get('/flows/:id/link-clicks', {
+      attachValidation: true,
+      schema: {
+        tags: ['Flows'],
+        operationId: 'listLinkClicks',
+        summary: 'List the clicks on a link of a flow',
+        description:
+          'Newest first. Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.',
+        errors: { validation_failed: '`link` is missing, or a date or the time zone is invalid.' },
+        params: IdParams,
+        querystring: Type.Object({
+          ...period,
+          link: Type.String({ maxLength: 500, description: 'A link as returned by the results of the flow.' }),
+          machine: Type.Optional(Type.Boolean({ description: 'Only automated ones, or only those by people.' })),
+          ...pageQuery,
+        }),
+        response: pages(LinkClickOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const flowId = parseIdParam('flw', request.params.id)
         const { limit, cursor } = readPage(request.query, activityCursor)
@@ -157,7 +151,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         const { items, nextCursor } = toPage(clicks, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
         return page({ items: items.map(clickOut), nextCursor })
       },
-    )
+    })
   }
 }
 

@@ -37,28 +37,25 @@ export const periodQuery = {
 
 export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/analytics/metrics/get-email-event-metric',
-      {
-        onRequest: requireScope('analytics:read'),
-        attachValidation: true,
-        schema: {
-          tags: ['Public API'],
-          operationId: 'getEmailEventMetric',
-          summary: 'Get the daily counts of an event',
-          description: `One row for each day from \`start_date\` to \`end_date\`, both inclusive, with zeros for days without events. At most 731 days. Days begin at midnight in \`timezone\` (default UTC).
+    api.get('/analytics/metrics/get-email-event-metric', {
+      onRequest: requireScope('analytics:read'),
+      attachValidation: true,
+      schema: {
+        tags: ['Public API'],
+        operationId: 'getEmailEventMetric',
+        summary: 'Get the daily counts of an event',
+        description: `One row for each day from \`start_date\` to \`end_date\`, both inclusive, with zeros for days without events. At most 731 days. Days begin at midnight in \`timezone\` (default UTC).
 
 \`total\` counts every event. \`machine\` is the automated part of it, made by scanners and privacy proxies. \`unique\` counts messages at their first event made by a person, so that it adds up over days.`,
-          errors: {
-            not_found: 'The flow does not exist.',
-            validation_failed:
-              'A date is invalid, the range is reversed or too long, or the event name or time zone is unknown.',
-          },
-          querystring: Type.Object({ event_name: oneOf(...eventNames), ...periodQuery }),
-          response: answers(MetricOut),
+        errors: {
+          not_found: 'The flow does not exist.',
+          validation_failed:
+            'A date is invalid, the range is reversed or too long, or the event name or time zone is unknown.',
         },
+        querystring: Type.Object({ event_name: oneOf(...eventNames), ...periodQuery }),
+        response: answers(MetricOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { organizationId } = keyOf(request)
         const problems: FieldProblem[] = []
         const asked = {
@@ -70,6 +67,6 @@ export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         const { eventName, startDate, endDate, days: _, ...rest } = metric
         return ok({ event_name: eventName, start_date: startDate, end_date: endDate, ...rest })
       },
-    )
+    })
   }
 }

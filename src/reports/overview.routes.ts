@@ -51,25 +51,22 @@ const ChecklistOut = Named('Checklist', {
 
 export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/overview',
-      {
-        attachValidation: true,
-        schema: {
-          tags: ['Events'],
-          operationId: 'getOverview',
-          summary: 'Get an overview',
-          description:
-            'Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
-          errors: {
-            not_found: 'The flow does not exist.',
-            validation_failed: 'A date is invalid, or the range is reversed or too long.',
-          },
-          querystring: Type.Object(periodQuery),
-          response: answers(OverviewOut),
+    api.get('/overview', {
+      attachValidation: true,
+      schema: {
+        tags: ['Events'],
+        operationId: 'getOverview',
+        summary: 'Get an overview',
+        description:
+          'Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
+        errors: {
+          not_found: 'The flow does not exist.',
+          validation_failed: 'A date is invalid, or the range is reversed or too long.',
         },
+        querystring: Type.Object(periodQuery),
+        response: answers(OverviewOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const asked = { period: readPeriod(request.query, timezoneOf(request)), flowId: readFlowId(request.query) }
         const overview = await read(organizationId, (tx) => getOverview(tx, organizationId, asked))
@@ -83,25 +80,22 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
           top_flows: overview.topFlows.map(topFlowOut),
         })
       },
-    )
+    })
 
-    api.get(
-      '/checklist',
-      {
-        schema: {
-          tags: ['Events'],
-          operationId: 'getChecklist',
-          summary: 'Get the onboarding checklist',
-          description: 'Which steps of the introduction are done. Used by the start page of the web app.',
-          response: answers(ChecklistOut),
-        },
+    api.get('/checklist', {
+      schema: {
+        tags: ['Events'],
+        operationId: 'getChecklist',
+        summary: 'Get the onboarding checklist',
+        description: 'Which steps of the introduction are done. Used by the start page of the web app.',
+        response: answers(ChecklistOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))
         return ok({ ...done, api_key: apiKey })
       },
-    )
+    })
   }
 }
 

@@ -56,21 +56,18 @@ const TimelineOut = Named('TimelineEntry', {
 
 export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/contacts/:id/timeline',
-      {
-        schema: {
-          tags: ['Contacts'],
-          operationId: 'getContactTimeline',
-          summary: 'List the timeline of a contact',
-          description:
-            'Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.',
-          params: IdParams,
-          querystring: Type.Object(pageQuery),
-          response: pages(TimelineOut),
-        },
+    api.get('/contacts/:id/timeline', {
+      schema: {
+        tags: ['Contacts'],
+        operationId: 'getContactTimeline',
+        summary: 'List the timeline of a contact',
+        description:
+          'Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.',
+        params: IdParams,
+        querystring: Type.Object(pageQuery),
+        response: pages(TimelineOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('con', request.params.id)
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
@@ -82,7 +79,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         const { items, nextCursor } = toPage(rows, limit, (row) => [row.sortedAt.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
       },
-    )
+    })
   }
 }
 

@@ -6,6 +6,7 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
 import { FilterRef } from './filter.ts'
@@ -21,89 +22,73 @@ const SegmentOut = Named('Segment', {
   updated_at: Timestamp,
 })
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
-const tags = ['Segments']
 
 export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/segments',
-      {
-        schema: {
-          tags,
-          operationId: 'listSegments',
-          summary: 'List segments',
-          description: 'All segments, in one response. An organization can have 500.',
-          response: answers(Type.Array(SegmentOut)),
-        },
+    tagRoutes(api, 'Segments')
+    api.get('/segments', {
+      schema: {
+        operationId: 'listSegments',
+        summary: 'List segments',
+        description: 'All segments, in one response. An organization can have 500.',
+        response: answers(Type.Array(SegmentOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectSegments(tx, organizationId))).map(segmentOut))
       },
-    )
+    })
 
-    api.post(
-      '/segments',
-      {
-        schema: {
-          tags,
-          operationId: 'createSegment',
-          summary: 'Create a segment',
-          description:
-            'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.',
-          errors: {
-            conflict: 'A segment with this name exists, or the organization has 500 segments.',
-            validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',
-          },
-          body: Type.Object({ name: Name, filter: FilterRef }),
-          response: creates(SegmentOut),
+    api.post('/segments', {
+      schema: {
+        operationId: 'createSegment',
+        summary: 'Create a segment',
+        description:
+          'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.',
+        errors: {
+          conflict: 'A segment with this name exists, or the organization has 500 segments.',
+          validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',
         },
+        body: Type.Object({ name: Name, filter: FilterRef }),
+        response: creates(SegmentOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { name, filter } = request.body
         const segment = await createSegment(db, organizationIdOf(request), { name, filter: checkFilter(filter) })
         return reply.status(201).send(created(segmentOut(segment)))
       },
-    )
+    })
 
-    api.get(
-      '/segments/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getSegment',
-          summary: 'Get a segment',
-          description:
-            'Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.',
-          params: IdParams,
-          response: answers(SegmentOut),
-        },
+    api.get('/segments/:id', {
+      schema: {
+        operationId: 'getSegment',
+        summary: 'Get a segment',
+        description:
+          'Count its contacts with `GET …/segments/{id}/count`, and list them with `GET …/contacts?segment_id=`.',
+        params: IdParams,
+        response: answers(SegmentOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const segment = await getSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
         reply.header('etag', tagOf(segment))
         return ok(segmentOut(segment))
       },
-    )
+    })
 
-    api.patch(
-      '/segments/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'updateSegment',
-          summary: 'Update a segment',
-          description: 'Omitted fields keep their value; the filter is replaced as a whole.',
-          errors: {
-            conflict: 'Another segment has this name.',
-            precondition_failed: editedSince,
-          },
-          params: IdParams,
-          body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
-          response: answers(SegmentOut),
+    api.patch('/segments/:id', {
+      schema: {
+        operationId: 'updateSegment',
+        summary: 'Update a segment',
+        description: 'Omitted fields keep their value; the filter is replaced as a whole.',
+        errors: {
+          conflict: 'Another segment has this name.',
+          precondition_failed: editedSince,
         },
+        params: IdParams,
+        body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
+        response: answers(SegmentOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { name, filter } = request.body
         const segment = await editSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id), {
           name,
@@ -113,25 +98,21 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         reply.header('etag', tagOf(segment))
         return ok(segmentOut(segment))
       },
-    )
+    })
 
-    api.delete(
-      '/segments/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteSegment',
-          summary: 'Delete a segment',
-          description: 'The contacts are kept. This cannot be undone.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/segments/:id', {
+      schema: {
+        operationId: 'deleteSegment',
+        summary: 'Delete a segment',
+        description: 'The contacts are kept. This cannot be undone.',
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await removeSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
         return ok(null, 'Segment deleted')
       },
-    )
+    })
   }
 }
 

@@ -5,6 +5,7 @@ import { isOperator, type Member, memberOf, requireOperator } from '../accounts/
 import type { Config } from '../config/config.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
 import { liveProblems } from './going-live.ts'
@@ -64,7 +65,6 @@ const SendingOut = Named('SendingStatus', {
   ),
   checked_at: Nullable(Timestamp),
 })
-const tags = ['Sending']
 
 export type SendingRouteParts = {
   config: Config
@@ -77,38 +77,31 @@ export type SendingRouteParts = {
 
 export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/sending',
-      {
-        schema: {
-          tags,
-          operationId: 'getSendingStatus',
-          summary: 'Get the sending status',
-          description: 'Details of the mail server are only returned to its operators.',
-          response: answers(SendingOut),
-        },
+    tagRoutes(api, 'Sending')
+    api.get('/sending', {
+      schema: {
+        operationId: 'getSendingStatus',
+        summary: 'Get the sending status',
+        description: 'Details of the mail server are only returned to its operators.',
+        response: answers(SendingOut),
       },
-      async (request) => ok(await sendingOut(parts, memberOf(request))),
-    )
+      handler: async (request) => ok(await sendingOut(parts, memberOf(request))),
+    })
 
-    api.post(
-      '/sending/check',
-      {
-        onRequest: requireOperator,
-        schema: {
-          tags,
-          operationId: 'checkSending',
-          summary: 'Check the mail server and the DNS records',
-          description:
-            'Only for owners of the organization that operates this installation. Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.',
-          response: answers(SendingOut),
-        },
+    api.post('/sending/check', {
+      onRequest: requireOperator,
+      schema: {
+        operationId: 'checkSending',
+        summary: 'Check the mail server and the DNS records',
+        description:
+          'Only for owners of the organization that operates this installation. Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.',
+        response: answers(SendingOut),
       },
-      async (request) => {
+      handler: async (request) => {
         await parts.sending.check()
         return ok(await sendingOut(parts, memberOf(request)))
       },
-    )
+    })
   }
 }
 

@@ -32,24 +32,21 @@ const ListOut = Named('SuppressedAddresses', {
 /** Suppresses the addresses of a pasted list. */
 export function suppressionListRoutes({ db, tasks }: { db: Db; tasks: TaskPool }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.post(
-      '/suppressions/list',
-      {
-        bodyLimit: bodyBytesMax,
-        schema: {
-          tags: ['Suppressions'],
-          operationId: 'suppressAddresses',
-          summary: 'Suppress a list of addresses',
-          description: `The list has one address per line, or several separated by commas, semicolons or tabs: at most ${listedMax} addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result. Suppressing an address twice has no effect.`,
-          errors: { validation_failed: 'The list is empty, or has too many addresses.' },
-          body: Type.Object({
-            list: Type.String({ minLength: 1, maxLength: listCharsMax }),
-            detail: Type.Optional(Type.String({ maxLength: detailMax })),
-          }),
-          response: answers(ListOut),
-        },
+    api.post('/suppressions/list', {
+      bodyLimit: bodyBytesMax,
+      schema: {
+        tags: ['Suppressions'],
+        operationId: 'suppressAddresses',
+        summary: 'Suppress a list of addresses',
+        description: `The list has one address per line, or several separated by commas, semicolons or tabs: at most ${listedMax} addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result. Suppressing an address twice has no effect.`,
+        errors: { validation_failed: 'The list is empty, or has too many addresses.' },
+        body: Type.Object({
+          list: Type.String({ minLength: 1, maxLength: listCharsMax }),
+          detail: Type.Optional(Type.String({ maxLength: detailMax })),
+        }),
+        response: answers(ListOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { list, detail } = request.body
         const organizationId = organizationIdOf(request)
         const entries =
@@ -65,6 +62,6 @@ export function suppressionListRoutes({ db, tasks }: { db: Db; tasks: TaskPool }
           results,
         })
       },
-    )
+    })
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
 import { selectSuppressions } from './suppressions.sql.ts'
 import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
@@ -34,34 +35,30 @@ const SuppressionOut = Named('Suppression', {
   created_at: Timestamp,
   message_id: Nullable(Type.String()),
 })
-const tags = ['Suppressions']
 const cursorParts = [timePart, /^\P{Cc}+$/u, /^[a-z_]+$/]
 
 export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/suppressions',
-      {
-        schema: {
-          tags,
-          operationId: 'listSuppressions',
-          summary: 'List suppressions',
-          description:
-            'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first. An address can have several suppressions with different reasons.',
-          querystring: Type.Object({
-            query: Type.Optional(
-              Type.String({
-                maxLength: queryMax,
-                description: 'Part of the address, or the id of a contact or message.',
-              }),
-            ),
-            reason: Type.Optional(oneOf(...suppressionReasons)),
-            ...pageQuery,
-          }),
-          response: pages(SuppressionOut),
-        },
+    tagRoutes(api, 'Suppressions')
+    api.get('/suppressions', {
+      schema: {
+        operationId: 'listSuppressions',
+        summary: 'List suppressions',
+        description:
+          'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first. An address can have several suppressions with different reasons.',
+        querystring: Type.Object({
+          query: Type.Optional(
+            Type.String({
+              maxLength: queryMax,
+              description: 'Part of the address, or the id of a contact or message.',
+            }),
+          ),
+          reason: Type.Optional(oneOf(...suppressionReasons)),
+          ...pageQuery,
+        }),
+        response: pages(SuppressionOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const { query, reason } = request.query
         const asked = readPage(request.query, cursorParts)
         const filter = { query: query?.replaceAll('\0', '').trim(), reason }
@@ -74,53 +71,45 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
         ])
         return page({ items: items.map(suppressionOut), nextCursor })
       },
-    )
+    })
 
-    api.post(
-      '/suppressions',
-      {
-        schema: {
-          tags,
-          operationId: 'createSuppression',
-          summary: 'Suppress an address',
-          description:
-            'The address receives no email, neither transactional nor marketing. Suppressing an address again changes nothing. The address does not need to be a contact.',
-          body: Type.Object({
-            email: Type.String({ minLength: 1 }),
-            detail: Type.Optional(Type.String({ maxLength: detailMax })),
-          }),
-          response: creates(SuppressionOut),
-        },
+    api.post('/suppressions', {
+      schema: {
+        operationId: 'createSuppression',
+        summary: 'Suppress an address',
+        description:
+          'The address receives no email, neither transactional nor marketing. Suppressing an address again changes nothing. The address does not need to be a contact.',
+        body: Type.Object({
+          email: Type.String({ minLength: 1 }),
+          detail: Type.Optional(Type.String({ maxLength: detailMax })),
+        }),
+        response: creates(SuppressionOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const { email, detail } = request.body
         const input = { address: parseEmailField('email', email), detail }
         const suppression = await addManualSuppression(db, organizationIdOf(request), input, actorOf(request))
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
-    )
+    })
 
-    api.delete(
-      '/suppressions/:email',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteSuppression',
-          summary: 'Remove the suppressions of an address',
-          description:
-            'Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed. Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.',
-          errors: { not_found: 'The address is not suppressed.' },
-          params: Type.Object({ email: Type.String() }),
-          response: answers(Nothing),
-        },
+    api.delete('/suppressions/:email', {
+      schema: {
+        operationId: 'deleteSuppression',
+        summary: 'Remove the suppressions of an address',
+        description:
+          'Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed. Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.',
+        errors: { not_found: 'The address is not suppressed.' },
+        params: Type.Object({ email: Type.String() }),
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         const email = parseEmail(request.params.email)
         if (!email.ok) throw notSuppressed()
         await liftSuppression(db, organizationIdOf(request), email.key, actorOf(request))
         return ok(null, 'Suppressions removed')
       },
-    )
+    })
   }
 }
 

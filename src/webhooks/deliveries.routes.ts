@@ -6,6 +6,7 @@ import type { Db } from '../db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { tagRoutes } from '../http/tags.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -54,29 +55,25 @@ const DetailOut = Named('DeliveryDetails', {
   attempts: Type.Array(AttemptOut),
 })
 const Replayed = Named('Replay', { replayed: Type.Integer() })
-const tags = ['Deliveries']
 const replayBatchMax = 2_000
 
 export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/webhooks/:id/deliveries',
-      {
-        schema: {
-          tags,
-          operationId: 'listWebhookDeliveries',
-          summary: 'List the deliveries of a webhook',
-          description: 'Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).',
-          params: IdParams,
-          querystring: Type.Object({
-            ...pageQuery,
-            status: Type.Optional(oneOf(...deliveryStatuses)),
-            event_name: Type.Optional(oneOf(...webhookEventNames)),
-          }),
-          response: pages(DeliveryOut),
-        },
+    tagRoutes(api, 'Deliveries')
+    api.get('/webhooks/:id/deliveries', {
+      schema: {
+        operationId: 'listWebhookDeliveries',
+        summary: 'List the deliveries of a webhook',
+        description: 'Newest first. Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).',
+        params: IdParams,
+        querystring: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(oneOf(...deliveryStatuses)),
+          event_name: Type.Optional(oneOf(...webhookEventNames)),
+        }),
+        response: pages(DeliveryOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const { status, event_name: eventName } = request.query
@@ -91,22 +88,18 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
         return page({ items: items.map(deliveryOut), nextCursor })
       },
-    )
+    })
 
-    api.get(
-      '/deliveries/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getDelivery',
-          summary: 'Get a delivery',
-          description:
-            'Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.',
-          params: IdParams,
-          response: answers(DetailOut),
-        },
+    api.get('/deliveries/:id', {
+      schema: {
+        operationId: 'getDelivery',
+        summary: 'Get a delivery',
+        description:
+          'Includes all attempts. `payload` is the exact body that was signed. `response_body` has at most 16 KiB.',
+        params: IdParams,
+        response: answers(DetailOut),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
@@ -122,23 +115,18 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
           attempts: attempts.map((attempt) => attemptOut(attempt, delivery.id, delivery.eventName)),
         })
       },
-    )
+    })
 
-    api.post(
-      '/deliveries/:id/replay',
-      {
-        schema: {
-          tags,
-          operationId: 'replayDelivery',
-          summary: 'Replay a delivery',
-          description:
-            'Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.',
-          errors: { conflict: 'The delivery is already pending, or its webhook was deleted.' },
-          params: IdParams,
-          response: answers(Replayed),
-        },
+    api.post('/deliveries/:id/replay', {
+      schema: {
+        operationId: 'replayDelivery',
+        summary: 'Replay a delivery',
+        description: 'Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.',
+        errors: { conflict: 'The delivery is already pending, or its webhook was deleted.' },
+        params: IdParams,
+        response: answers(Replayed),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
@@ -146,23 +134,19 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         if (!replayed) throw new Refusal('conflict', 'This delivery is already pending, or its webhook was deleted.')
         return ok({ replayed: 1 })
       },
-    )
+    })
 
-    api.post(
-      '/webhooks/:id/replay',
-      {
-        schema: {
-          tags,
-          operationId: 'replayWebhookDeliveries',
-          summary: 'Replay failed deliveries of a webhook',
-          description:
-            'Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.',
-          params: IdParams,
-          body: Type.Object({ since: Type.String() }),
-          response: answers(Replayed),
-        },
+    api.post('/webhooks/:id/replay', {
+      schema: {
+        operationId: 'replayWebhookDeliveries',
+        summary: 'Replay failed deliveries of a webhook',
+        description:
+          'Replays all deliveries that failed since the given time. `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.',
+        params: IdParams,
+        body: Type.Object({ since: Type.String() }),
+        response: answers(Replayed),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const since = parseTimestamp(request.body.since)
@@ -179,7 +163,7 @@ export function deliveryRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         }
         return ok({ replayed })
       },
-    )
+    })
   }
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
+import { tagRoutes } from '../http/tags.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -105,7 +106,6 @@ const RetryScheduleOut = Named('RetrySchedule', {
   delays_seconds: Type.Array(Type.Number(), { description: 'Before the second attempt, the third, and so on.' }),
   in_words: Type.String({ description: 'For example "3 times over 3.5 minutes".' }),
 })
-const tags = ['Webhooks']
 
 export type WebhookRouteParts = WebhookParts &
   TestParts & { read: BoundedRead; shares: Pick<NamedShares, 'webhookTests'>; retryDelays: RetryDelays }
@@ -126,44 +126,37 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
   }
 
   return async (api) => {
-    api.get(
-      '/webhooks',
-      {
-        schema: {
-          tags,
-          operationId: 'listWebhooks',
-          summary: 'List webhooks',
-          description: 'All webhooks, in one response. Signing secrets are never included.',
-          response: answers(Type.Array(WebhookOut)),
-        },
+    tagRoutes(api, 'Webhooks')
+    api.get('/webhooks', {
+      schema: {
+        operationId: 'listWebhooks',
+        summary: 'List webhooks',
+        description: 'All webhooks, in one response. Signing secrets are never included.',
+        response: answers(Type.Array(WebhookOut)),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         return ok(await read(organizationId, async (tx) => withStats(tx, await selectWebhooks(tx, organizationId))))
       },
-    )
+    })
 
-    api.post(
-      '/webhooks',
-      {
-        schema: {
-          tags,
-          operationId: 'createWebhook',
-          summary: 'Create a webhook',
-          description: `The \`signing_secret\` is only returned in this response.
+    api.post('/webhooks', {
+      schema: {
+        operationId: 'createWebhook',
+        summary: 'Create a webhook',
+        description: `The \`signing_secret\` is only returned in this response.
 
 Send either \`event_types\` or \`all_events: true\`: all email events and unsubscribes, including types that are added later. Contact changes and broadcast events are selected by name. An organization can have 50 webhooks.
 
 The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.`,
-          errors: {
-            conflict: 'The organization already has 50 webhooks.',
-            validation_failed: 'The URL, the name or the list of events is invalid.',
-          },
-          body: Type.Object(fields),
-          response: creates(WithSecret),
+        errors: {
+          conflict: 'The organization already has 50 webhooks.',
+          validation_failed: 'The URL, the name or the list of events is invalid.',
         },
+        body: Type.Object(fields),
+        response: creates(WithSecret),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const {
           name,
           url,
@@ -184,66 +177,54 @@ The URL must be https and must not contain credentials or name a private, loopba
         })
         return reply.status(201).send(created({ ...webhookOut(webhook), signing_secret: secret }))
       },
-    )
+    })
 
-    api.get(
-      '/webhooks/retry-schedules',
-      {
-        schema: {
-          tags,
-          operationId: 'listRetrySchedules',
-          summary: 'List retry schedules',
-          description:
-            'A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.',
-          response: answers(Type.Array(RetryScheduleOut)),
-        },
+    api.get('/webhooks/retry-schedules', {
+      schema: {
+        operationId: 'listRetrySchedules',
+        summary: 'List retry schedules',
+        description:
+          'A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.',
+        response: answers(Type.Array(RetryScheduleOut)),
       },
-      async () => ok(retrySchedules.map((name) => scheduleOut(name, parts.retryDelays[name]))),
-    )
+      handler: async () => ok(retrySchedules.map((name) => scheduleOut(name, parts.retryDelays[name]))),
+    })
 
-    api.get(
-      '/webhooks/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'getWebhook',
-          summary: 'Get a webhook',
-          description:
-            '`failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.',
-          params: IdParams,
-          response: answers(WebhookOut),
-        },
+    api.get('/webhooks/:id', {
+      schema: {
+        operationId: 'getWebhook',
+        summary: 'Get a webhook',
+        description:
+          '`failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.',
+        params: IdParams,
+        response: answers(WebhookOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const webhook = await getWebhook(db, organizationIdOf(request), parseIdParam('whk', request.params.id))
         reply.header('etag', tagOf(webhook))
         return ok((await withStats(db, [webhook]))[0]!)
       },
-    )
+    })
 
-    api.patch(
-      '/webhooks/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'updateWebhook',
-          summary: 'Update a webhook',
-          description:
-            'Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.',
-          errors: {
-            precondition_failed: editedSince,
-          },
-          params: IdParams,
-          body: Type.Partial(
-            Type.Object({
-              ...fields,
-              status: { ...oneOf('active', 'paused'), description: 'Pauses or resumes the webhook.' },
-            }),
-          ),
-          response: answers(WebhookOut),
+    api.patch('/webhooks/:id', {
+      schema: {
+        operationId: 'updateWebhook',
+        summary: 'Update a webhook',
+        description:
+          'Set `status` to pause or resume the webhook. Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.',
+        errors: {
+          precondition_failed: editedSince,
         },
+        params: IdParams,
+        body: Type.Partial(
+          Type.Object({
+            ...fields,
+            status: { ...oneOf('active', 'paused'), description: 'Pauses or resumes the webhook.' },
+          }),
+        ),
+        response: answers(WebhookOut),
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const {
           name,
           url,
@@ -274,47 +255,39 @@ The URL must be https and must not contain credentials or name a private, loopba
         reply.header('etag', tagOf(webhook))
         return ok((await withStats(db, [webhook]))[0]!)
       },
-    )
+    })
 
-    api.delete(
-      '/webhooks/:id',
-      {
-        schema: {
-          tags,
-          operationId: 'deleteWebhook',
-          summary: 'Delete a webhook',
-          description: 'Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
+    api.delete('/webhooks/:id', {
+      schema: {
+        operationId: 'deleteWebhook',
+        summary: 'Delete a webhook',
+        description: 'Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.',
+        params: IdParams,
+        response: answers(Nothing),
       },
-      async (request) => {
+      handler: async (request) => {
         await deleteWebhook(parts, organizationIdOf(request), parseIdParam('whk', request.params.id))
         return ok(null, 'Webhook deleted')
       },
-    )
+    })
 
-    api.post(
-      '/webhooks/:id/rotate-secret',
-      {
-        schema: {
-          tags,
-          operationId: 'rotateWebhookSecret',
-          summary: 'Rotate the signing secret',
-          description:
-            'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.',
-          params: IdParams,
-          body: Type.Optional(
-            Nullable(
-              Type.Object({
-                overlap_hours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax, default: 24 })),
-              }),
-            ),
+    api.post('/webhooks/:id/rotate-secret', {
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Rotate the signing secret',
+        description:
+          'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately). During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.',
+        params: IdParams,
+        body: Type.Optional(
+          Nullable(
+            Type.Object({
+              overlap_hours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax, default: 24 })),
+            }),
           ),
-          response: answers(WithSecret),
-        },
+        ),
+        response: answers(WithSecret),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const { webhook, secret } = await rotateWebhookSecret(
           parts,
@@ -324,27 +297,23 @@ The URL must be https and must not contain credentials or name a private, loopba
         )
         return ok({ ...webhookOut(webhook), signing_secret: secret })
       },
-    )
+    })
 
-    api.post(
-      '/webhooks/:id/test',
-      {
-        schema: {
-          tags,
-          operationId: 'testWebhook',
-          summary: 'Send a test event',
-          description:
-            'Sends a sample event and returns the attempt. The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.',
-          errors: {
-            conflict: 'The signing secret cannot be decrypted. Rotate it.',
-            rate_limited: 'Too many requests, or too many tests of the organization are in progress.',
-          },
-          params: IdParams,
-          body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
-          response: answers(Named('WebhookTest', { delivery_id: Type.String(), attempt: AttemptOut })),
+    api.post('/webhooks/:id/test', {
+      schema: {
+        operationId: 'testWebhook',
+        summary: 'Send a test event',
+        description:
+          'Sends a sample event and returns the attempt. The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.',
+        errors: {
+          conflict: 'The signing secret cannot be decrypted. Rotate it.',
+          rate_limited: 'Too many requests, or too many tests of the organization are in progress.',
         },
+        params: IdParams,
+        body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
+        response: answers(Named('WebhookTest', { delivery_id: Type.String(), attempt: AttemptOut })),
       },
-      async (request) => {
+      handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const webhookId = parseIdParam('whk', request.params.id)
         const eventName = request.body.event_name as WebhookEventName
@@ -356,7 +325,7 @@ The URL must be https and must not contain credentials or name a private, loopba
           attempt: attemptOut(attempt, deliveryId, eventName),
         })
       },
-    )
+    })
   }
 }
 

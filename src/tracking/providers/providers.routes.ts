@@ -95,12 +95,15 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
         },
         response: answers(Named('ReceivedReports', { received: Type.Integer(), recorded: Type.Integer() })),
       }
-      server.post(`/providers/${name}/events`, { schema }, async ({ headers, body }) => {
-        if (!read) throw new Refusal('not_found', `${title} is not configured.`)
-        const reports = await read({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
-        if (reports.length > reportsMax)
-          throw new Refusal('payload_too_large', 'Too many events in one request. Send fewer at once.')
-        return ok({ received: reports.length, recorded: await record(parts, reports) })
+      server.post(`/providers/${name}/events`, {
+        schema,
+        handler: async ({ headers, body }) => {
+          if (!read) throw new Refusal('not_found', `${title} is not configured.`)
+          const reports = await read({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
+          if (reports.length > reportsMax)
+            throw new Refusal('payload_too_large', 'Too many events in one request. Send fewer at once.')
+          return ok({ received: reports.length, recorded: await record(parts, reports) })
+        },
       })
     }
   }
