@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, only, onlyValue } from '../db/rows.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 
 export type Role = 'owner' | 'member'
@@ -31,18 +32,17 @@ export const mayBroadcast = ({ role, mayBroadcast }: Pick<User, 'role' | 'mayBro
 export type Account = User & { passwordHash: string; sessionEpoch: number }
 
 /** The first organization becomes the operator's. Must be called while holding `lockSignup`. */
-export async function insertOrganization(
+export const insertOrganization = (
   tx: Tx,
   { id, name, selfRegistered }: { id: OrganizationId; name: string; selfRegistered: boolean },
-): Promise<void> {
-  await tx`
+) =>
+  tx`
     insert into organizations (id, name, self_registered, is_operator)
     select ${id}::uuid, ${name}, ${selfRegistered}::boolean,
       not exists (select from organizations where deleted_at is null)`
-}
 
 /** Returns undefined if the email address already has an account. */
-export async function insertUser(
+export const insertUser = (
   tx: Tx,
   user: {
     id: UserId
@@ -53,15 +53,13 @@ export async function insertUser(
     passwordHash: string
     role: Role
   },
-): Promise<Account | undefined> {
-  const [row] = await tx<Account>`
+) =>
+  first(tx<Account>`
     insert into users (id, organization_id, email, email_key, name, password_hash, role, last_login_at)
     values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.name ?? null}, ${user.passwordHash},
       ${user.role}, now())
     on conflict (email_key) do nothing
-    returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`
-  return row
-}
+    returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`)
 
 /** Locks until the end of the transaction, so that two concurrent registrations cannot both be the first. */
 export async function lockSignup(tx: Tx): Promise<void> {
@@ -69,21 +67,15 @@ export async function lockSignup(tx: Tx): Promise<void> {
   await tx`select pg_advisory_xact_lock(${signupLock})`
 }
 
-export async function hasUsers(db: Reader): Promise<boolean> {
-  const [row] = await db<{ any: boolean }>`select exists (select from users) as any`
-  return row!.any
-}
+export const hasUsers = (db: Reader) => onlyValue(db<{ any: boolean }>`select exists (select from users) as any`)
 
-export async function findUserByEmail(db: Reader, emailKey: string): Promise<Account | undefined> {
-  const [row] = await db<Account>`
+export const findUserByEmail = (db: Reader, emailKey: string) =>
+  first(db<Account>`
     select id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch
-    from users where email_key = ${emailKey}`
-  return row
-}
+    from users where email_key = ${emailKey}`)
 
-export async function touchUser(db: Writer, organizationId: OrganizationId, id: UserId): Promise<void> {
-  await db`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
-}
+export const touchUser = (db: Writer, organizationId: OrganizationId, id: UserId) =>
+  db`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
 
 export type Member = Account & {
   organization: Organization
@@ -138,9 +130,8 @@ export async function findMember(
 }
 
 /** Locks until the end of the transaction. Serializes changes to the members of an organization. */
-export async function lockOrganization(tx: Tx, id: OrganizationId): Promise<void> {
-  await tx`select from organizations where id = ${id} for no key update`
-}
+export const lockOrganization = (tx: Tx, id: OrganizationId) =>
+  tx`select from organizations where id = ${id} for no key update`
 
 export type OrganizationChange = {
   name?: string | undefined
@@ -149,24 +140,20 @@ export type OrganizationChange = {
 }
 
 /** Returns the organization, locked until the end of the transaction. */
-export async function findOrganizationForUpdate(tx: Tx, id: OrganizationId): Promise<Organization | undefined> {
-  const [row] = await tx<Organization>`
+export const findOrganizationForUpdate = (tx: Tx, id: OrganizationId) =>
+  first(tx<Organization>`
     select id, name, timezone, keep_addresses, is_operator, created_at from organizations where id = ${id}
-    for no key update`
-  return row
-}
+    for no key update`)
 
 /** Undefined fields are not changed. */
-export async function updateOrganization(
+export const updateOrganization = (
   db: Writer,
   id: OrganizationId,
   { name, timezone, keepAddresses }: OrganizationChange,
-): Promise<Organization> {
-  const [row] = await db<Organization>`
+) =>
+  only(db<Organization>`
     update organizations
     set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
       keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)
     where id = ${id}
-    returning id, name, timezone, keep_addresses, is_operator, created_at`
-  return row!
-}
+    returning id, name, timezone, keep_addresses, is_operator, created_at`)

@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { hasRows, onlyValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Scope } from './scopes.ts'
@@ -46,34 +47,28 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | und
   return { ...row!, createdByEmail: creator.email }
 }
 
-export async function selectApiKeys(db: Reader, organizationId: OrganizationId): Promise<ApiKey[]> {
-  return db.run<ApiKey>(sql`
+export const selectApiKeys = (db: Reader, organizationId: OrganizationId) =>
+  db.run<ApiKey>(sql`
     select ${columns}
     from api_keys
     where organization_id = ${organizationId} and revoked_at is null
     order by id desc`)
-}
 
-export async function revokeApiKeysOf(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<void> {
-  await tx`
+export const revokeApiKeysOf = (tx: Tx, organizationId: OrganizationId, userId: UserId) =>
+  tx`
     update api_keys set revoked_at = now()
     where organization_id = ${organizationId} and created_by = ${userId} and revoked_at is null`
-}
 
-export async function countApiKeys(db: Reader, organizationId: OrganizationId): Promise<number> {
-  const [row] = await db<{ count: number }>`
-    select count(*) from api_keys where organization_id = ${organizationId} and revoked_at is null`
-  return row!.count
-}
+export const countApiKeys = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`
+    select count(*) from api_keys where organization_id = ${organizationId} and revoked_at is null`)
 
 /** Returns false if the key does not exist. */
-export async function revokeApiKey(db: Writer, organizationId: OrganizationId, id: ApiKeyId): Promise<boolean> {
-  const rows = await db`
+export const revokeApiKey = (db: Writer, organizationId: OrganizationId, id: ApiKeyId) =>
+  hasRows(db`
     update api_keys set revoked_at = now()
     where organization_id = ${organizationId} and id = ${id} and revoked_at is null
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
 export type KnownKey = {
   hash: string
@@ -88,8 +83,8 @@ export type KnownKey = {
 }
 
 /** Returns the valid keys with these hashes (hex), of any organization. */
-export async function findKeysByHash(db: Reader, hashes: string[]): Promise<KnownKey[]> {
-  return db<KnownKey>`
+export const findKeysByHash = (db: Reader, hashes: string[]) =>
+  db<KnownKey>`
     select encode(key_hash, 'hex') as hash, api_keys.id, organization_id, organizations.name as organization_name,
       organizations.timezone as organization_timezone, scopes, public_only,
       exists (
@@ -101,8 +96,6 @@ export async function findKeysByHash(db: Reader, hashes: string[]): Promise<Know
     join organizations on organizations.id = organization_id
     where key_hash = any (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)
       and revoked_at is null and not is_held`
-}
 
-export async function touchApiKeys(db: Writer, ids: ApiKeyId[]): Promise<void> {
-  await db`update api_keys set last_used_at = now() where id = any (${ids}::uuid[])`
-}
+export const touchApiKeys = (db: Writer, ids: ApiKeyId[]) =>
+  db`update api_keys set last_used_at = now() where id = any (${ids}::uuid[])`

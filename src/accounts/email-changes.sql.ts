@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, only } from '../db/rows.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { LinkToken } from './link-tokens.ts'
 
@@ -7,47 +8,37 @@ type UserKey = { organizationId: OrganizationId; id: UserId }
 export type PendingEmail = { email: string; expiresAt: Date }
 
 /** Replaces an earlier change of the user, whose link becomes invalid. */
-export async function insertEmailChange(
+export const insertEmailChange = (
   tx: Tx,
   { organizationId, id }: UserKey,
   change: { email: string; emailKey: string; tokenHash: Buffer },
   minutes: number,
-): Promise<PendingEmail> {
-  const [row] = await tx<PendingEmail>`
+) =>
+  only(tx<PendingEmail>`
     insert into email_changes (organization_id, user_id, email, email_key, token_hash, expires_at)
     values (${organizationId}, ${id}, ${change.email}, ${change.emailKey}, ${change.tokenHash},
       now() + ${minutes} * interval '1 minute')
     on conflict (organization_id, user_id) do update
     set email = excluded.email, email_key = excluded.email_key, token_hash = excluded.token_hash,
       created_at = excluded.created_at, expires_at = excluded.expires_at
-    returning email, expires_at`
-  return row!
-}
+    returning email, expires_at`)
 
-export async function findPendingEmail(db: Reader, { organizationId, id }: UserKey): Promise<PendingEmail | undefined> {
-  const [row] = await db<PendingEmail>`
+export const findPendingEmail = (db: Reader, { organizationId, id }: UserKey) =>
+  first(db<PendingEmail>`
     select email, expires_at from email_changes
-    where organization_id = ${organizationId} and user_id = ${id} and expires_at > now()`
-  return row
-}
+    where organization_id = ${organizationId} and user_id = ${id} and expires_at > now()`)
 
-export async function deleteEmailChange(db: Writer, { organizationId, id }: UserKey): Promise<void> {
-  await db`delete from email_changes where organization_id = ${organizationId} and user_id = ${id}`
-}
+export const deleteEmailChange = (db: Writer, { organizationId, id }: UserKey) =>
+  db`delete from email_changes where organization_id = ${organizationId} and user_id = ${id}`
 
 export type FoundEmailChange = { oldEmail: string; newEmail: string; expiresAt: Date }
 
-export async function findEmailChange(
-  db: Reader,
-  { organizationId, tokenHash }: LinkToken,
-): Promise<FoundEmailChange | undefined> {
-  const [row] = await db<FoundEmailChange>`
+export const findEmailChange = (db: Reader, { organizationId, tokenHash }: LinkToken) =>
+  first(db<FoundEmailChange>`
     select users.email as old_email, email_changes.email as new_email, email_changes.expires_at
     from email_changes
     join users on users.organization_id = email_changes.organization_id and users.id = email_changes.user_id
-    where email_changes.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`
-  return row
-}
+    where email_changes.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`)
 
 export type ConfirmedEmail = UserKey & { oldEmail: string; newEmail: string; newKey: string }
 

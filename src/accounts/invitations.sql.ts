@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, hasRows, only } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { InvitationId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Role } from './accounts.sql.ts'
@@ -18,13 +19,12 @@ export type Invitation = {
 }
 
 /** Returns pending invitations, newest first. */
-export async function selectInvitations(db: Reader, organizationId: OrganizationId): Promise<Invitation[]> {
-  return db<Invitation>`
+export const selectInvitations = (db: Reader, organizationId: OrganizationId) =>
+  db<Invitation>`
     select organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count
     from invitations
     where organization_id = ${organizationId} and expires_at > now()
     order by id desc`
-}
 
 export type NewInvitation = Pick<Invitation, 'organizationId' | 'id' | 'email' | 'role' | 'invitedBy'> & {
   tokenHash: Buffer
@@ -43,34 +43,26 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: 
 }
 
 /** Returns undefined if the invitation does not exist or has expired. Locks it until the end of the transaction. */
-export async function lockInvitation(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: InvitationId,
-): Promise<Invitation | undefined> {
-  const [row] = await tx<Invitation>`
+export const lockInvitation = (tx: Tx, organizationId: OrganizationId, id: InvitationId) =>
+  first(tx<Invitation>`
     select organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count
     from invitations
     where organization_id = ${organizationId} and id = ${id} and expires_at > now()
-    for update`
-  return row
-}
+    for update`)
 
 /** Replaces the link, which was sent again, and restarts its expiry. The inviter is now the one who sent it. */
-export async function renewInvitation(
+export const renewInvitation = (
   tx: Tx,
   { organizationId, id }: Pick<Invitation, 'organizationId' | 'id'>,
   { tokenHash, invitedBy }: { tokenHash: Buffer; invitedBy: UserId },
   days: number,
-): Promise<Invitation> {
-  const [row] = await tx<Invitation>`
+) =>
+  only(tx<Invitation>`
     update invitations
     set token_hash = ${tokenHash}, invited_by = ${invitedBy}, expires_at = now() + ${days} * interval '1 day',
       sent_at = now(), sent_count = sent_count + 1
     where organization_id = ${organizationId} and id = ${id}
-    returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`
-  return row!
-}
+    returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`)
 
 /** Deletes expired invitations and returns the number of pending ones. */
 export async function countInvitations(tx: Tx, organizationId: OrganizationId): Promise<number> {
@@ -80,41 +72,29 @@ export async function countInvitations(tx: Tx, organizationId: OrganizationId): 
 }
 
 /** Returns false if the invitation does not exist. */
-export async function deleteInvitation(db: Writer, organizationId: OrganizationId, id: InvitationId): Promise<boolean> {
-  const rows = await db`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`
-  return rows.length > 0
-}
+export const deleteInvitation = (db: Writer, organizationId: OrganizationId, id: InvitationId) =>
+  hasRows(db`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`)
 
 export type FoundInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & { organizationName: string }
 
-export async function findInvitation(
-  db: Reader,
-  organizationId: OrganizationId,
-  tokenHash: Buffer,
-): Promise<FoundInvitation | undefined> {
-  const [row] = await db<FoundInvitation>`
+export const findInvitation = (db: Reader, organizationId: OrganizationId, tokenHash: Buffer) =>
+  first(db<FoundInvitation>`
     select organizations.name as organization_name, email, role, expires_at
     from invitations
     join organizations on organizations.id = organization_id
-    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`
-  return row
-}
+    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`)
 
 /** Deletes a pending invitation. Returns false if it is no longer valid, so that it can be used only once. */
-export async function useInvitation(tx: Tx, organizationId: OrganizationId, tokenHash: Buffer): Promise<boolean> {
-  const rows = await tx`
+export const useInvitation = (tx: Tx, organizationId: OrganizationId, tokenHash: Buffer) =>
+  hasRows(tx`
     delete from invitations
     where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
 /** Called when the inviter is removed or demoted, so that their links cannot be used to rejoin. */
-export async function deleteInvitationsBy(tx: Tx, organizationId: OrganizationId, inviter: UserId): Promise<void> {
-  await tx`delete from invitations where organization_id = ${organizationId} and invited_by = ${inviter}`
-}
+export const deleteInvitationsBy = (tx: Tx, organizationId: OrganizationId, inviter: UserId) =>
+  tx`delete from invitations where organization_id = ${organizationId} and invited_by = ${inviter}`
 
 /** Deletes the other invitations of a person who has joined. */
-export async function deleteInvitationsOf(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
-  await tx`delete from invitations where organization_id = ${organizationId} and lower(email collate "C") = ${emailKey}`
-}
+export const deleteInvitationsOf = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
+  tx`delete from invitations where organization_id = ${organizationId} and lower(email collate "C") = ${emailKey}`

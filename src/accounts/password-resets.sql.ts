@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, onlyValue } from '../db/rows.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { Account } from './accounts.sql.ts'
 import type { LinkToken } from './link-tokens.ts'
 
-export async function insertResetRequest(db: Writer, emailKey: string): Promise<void> {
-  await db`insert into password_reset_requests (id, email_key) values (${randomUUID()}, ${emailKey})`
-}
+export const insertResetRequest = (db: Writer, emailKey: string) =>
+  db`insert into password_reset_requests (id, email_key) values (${randomUUID()}, ${emailKey})`
 
 /** Deletes the oldest requests and returns their addresses. Skips requests that another process is handling. */
 export async function takeResetRequests(tx: Tx, limit: number, minutesMax: number): Promise<string[]> {
@@ -18,37 +18,29 @@ export async function takeResetRequests(tx: Tx, limit: number, minutesMax: numbe
   return rows.filter(({ isRecent }) => isRecent).map(({ emailKey }) => emailKey)
 }
 
-export async function countResets(
-  db: Reader,
-  { organizationId, id }: { organizationId: OrganizationId; id: UserId },
-): Promise<number> {
-  const [row] = await db<{ count: number }>`
+export const countResets = (db: Reader, { organizationId, id }: { organizationId: OrganizationId; id: UserId }) =>
+  onlyValue(db<{ count: number }>`
     select count(*) from password_resets
-    where organization_id = ${organizationId} and user_id = ${id} and expires_at > now()`
-  return row!.count
-}
+    where organization_id = ${organizationId} and user_id = ${id} and expires_at > now()`)
 
-export async function insertReset(
+export const insertReset = (
   tx: Tx,
   { organizationId, id }: { organizationId: OrganizationId; id: UserId },
   tokenHash: Buffer,
   minutes: number,
-): Promise<void> {
-  await tx`
+) =>
+  tx`
     insert into password_resets (organization_id, token_hash, user_id, expires_at)
     values (${organizationId}, ${tokenHash}, ${id}, now() + ${minutes} * interval '1 minute')`
-}
 
 export type FoundReset = { email: string; expiresAt: Date }
 
-export async function findReset(db: Reader, { organizationId, tokenHash }: LinkToken): Promise<FoundReset | undefined> {
-  const [row] = await db<FoundReset>`
+export const findReset = (db: Reader, { organizationId, tokenHash }: LinkToken) =>
+  first(db<FoundReset>`
     select users.email, password_resets.expires_at
     from password_resets
     join users on users.organization_id = password_resets.organization_id and users.id = password_resets.user_id
-    where password_resets.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`
-  return row
-}
+    where password_resets.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`)
 
 /** Deletes the link and returns its user. Returns undefined if it is no longer valid, so that it can be used only once. */
 export async function useReset(tx: Tx, { organizationId, tokenHash }: LinkToken): Promise<Account | undefined> {

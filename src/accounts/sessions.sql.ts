@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { hasRows } from '../db/rows.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 
 /** Whose sessions: the columns that every statement on sessions matches. */
@@ -34,38 +35,22 @@ export async function insertSession(
 }
 
 /** The last used first. */
-export async function selectSessions(
-  db: Reader,
-  { organizationId, id: userId }: SessionOwner,
-  limit: number,
-): Promise<SessionRow[]> {
-  return db<SessionRow>`
+export const selectSessions = (db: Reader, { organizationId, id: userId }: SessionOwner, limit: number) =>
+  db<SessionRow>`
     select id, user_agent, ip_address, created_at, last_used_at, expires_at
     from sessions
     where organization_id = ${organizationId} and user_id = ${userId} and expires_at > now()
     order by last_used_at desc, id desc
     limit ${limit}`
-}
 
-export async function touchSession(
-  db: Writer,
-  { organizationId, id: userId }: SessionOwner,
-  id: SessionId,
-): Promise<void> {
-  await db`
+export const touchSession = (db: Writer, { organizationId, id: userId }: SessionOwner, id: SessionId) =>
+  db`
     update sessions set last_used_at = now()
     where organization_id = ${organizationId} and user_id = ${userId} and id = ${id}`
-}
 
 /** Returns false if the user has no such session. */
-export async function deleteSession(
-  db: Writer,
-  { organizationId, id: userId }: SessionOwner,
-  id: SessionId,
-): Promise<boolean> {
-  const rows = await db`
+export const deleteSession = (db: Writer, { organizationId, id: userId }: SessionOwner, id: SessionId) =>
+  hasRows(db`
     delete from sessions
     where organization_id = ${organizationId} and user_id = ${userId} and id = ${id}
-    returning id`
-  return rows.length > 0
-}
+    returning id`)

@@ -1,12 +1,9 @@
 import type { Reader, Writer } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 
-export async function upsertLastBackup(db: Writer): Promise<void> {
-  await db`
+export const upsertLastBackup = (db: Writer) =>
+  db`
     insert into last_backup (finished_at) values (now())
     on conflict (only_row) do update set finished_at = excluded.finished_at`
-}
 
-export async function findLastBackup(db: Reader): Promise<{ finishedAt: Date } | undefined> {
-  const [row] = await db<{ finishedAt: Date }>`select finished_at from last_backup`
-  return row
-}
+export const findLastBackup = (db: Reader) => first(db<{ finishedAt: Date }>`select finished_at from last_backup`)

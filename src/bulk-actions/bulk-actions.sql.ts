@@ -1,6 +1,7 @@
 import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
 import type { Actor } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, first, firstValue, hasRows, onlyValue } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
 import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
@@ -33,45 +34,30 @@ export type BulkAction = {
 
 export type NewBulkAction = Pick<BulkAction, 'organizationId' | 'id' | 'action' | 'groupId' | 'selection'>
 
-export async function insertBulkAction(tx: Tx, record: NewBulkAction, actor: Actor): Promise<void> {
-  await tx`
+export const insertBulkAction = (tx: Tx, record: NewBulkAction, actor: Actor) =>
+  tx`
     insert into bulk_actions (organization_id, id, action, group_id, selection, status, actor_type, actor_id)
     values (${record.organizationId}, ${record.id}, ${record.action}, ${record.groupId},
       ${JSON.stringify(record.selection)}, 'queued', ${actor.type}, ${actor.id})`
-}
 
 /** Newest first. */
-export async function selectBulkActions(
-  db: Reader,
-  organizationId: OrganizationId,
-  limit: number,
-): Promise<BulkAction[]> {
-  return db<BulkAction>`
+export const selectBulkActions = (db: Reader, organizationId: OrganizationId, limit: number) =>
+  db<BulkAction>`
     select * from bulk_actions where organization_id = ${organizationId} order by id desc limit ${limit}`
-}
 
-export async function findBulkAction(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: BulkActionId,
-): Promise<BulkAction | undefined> {
-  const [row] = await db<BulkAction>`
-    select * from bulk_actions where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+export const findBulkAction = (db: Reader, organizationId: OrganizationId, id: BulkActionId) =>
+  first(db<BulkAction>`
+    select * from bulk_actions where organization_id = ${organizationId} and id = ${id}`)
 
-export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
-  const [row] = await db<{ count: number }>`
-    select count(*) from bulk_actions where organization_id = ${organizationId} and finished_at is null`
-  return row!.count
-}
+export const countUnfinished = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`
+    select count(*) from bulk_actions where organization_id = ${organizationId} and finished_at is null`)
 
 /** Deletes the records of actions that finished long ago. */
-export async function pruneBulkActions(db: Writer, organizationId: OrganizationId, daysMax: number): Promise<void> {
-  await db`
+export const pruneBulkActions = (db: Writer, organizationId: OrganizationId, daysMax: number) =>
+  db`
     delete from bulk_actions
     where organization_id = ${organizationId} and finished_at < now() - ${daysMax} * interval '1 day'`
-}
 
 /** Returns the actions in the order of the keys; undefined for those that are deleted. */
 export async function findBulkActions(
@@ -87,31 +73,18 @@ export async function findBulkActions(
 }
 
 /** Locks the action until the end of the transaction. Returns undefined if it has finished. */
-export async function lockBulkAction(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: BulkActionId,
-): Promise<BulkAction | undefined> {
-  const [row] = await tx<BulkAction>`
+export const lockBulkAction = (tx: Tx, organizationId: OrganizationId, id: BulkActionId) =>
+  first(tx<BulkAction>`
     select * from bulk_actions
     where organization_id = ${organizationId} and id = ${id} and finished_at is null
-    for update`
-  return row
-}
+    for update`)
 
 /** Returns the last of the next `size` contacts of an organization, or undefined if no more than that are left. */
-export async function findContactSliceEnd(
-  db: Reader,
-  organizationId: OrganizationId,
-  after: ContactId,
-  size: number,
-): Promise<ContactId | undefined> {
-  const [row] = await db<{ id: ContactId }>`
+export const findContactSliceEnd = (db: Reader, organizationId: OrganizationId, after: ContactId, size: number) =>
+  firstValue(db<{ id: ContactId }>`
     select id from contacts where organization_id = ${organizationId} and id > ${after}
     order by id
-    offset ${size - 1} limit 1`
-  return row?.id
-}
+    offset ${size - 1} limit 1`)
 
 /** Stores which contacts of a range an action applies to. Contacts that do not exist are left out. */
 export async function insertSelectedContacts(
@@ -131,39 +104,29 @@ export async function insertSelectedContacts(
 }
 
 /** Records how far the contacts are selected. Returns false if the action has finished or another worker continues. */
-export async function updateSelectedTo(
+export const updateSelectedTo = (
   tx: Tx,
   { organizationId, id }: Pick<BulkAction, 'organizationId' | 'id'>,
   { after, to }: IdRange,
-): Promise<boolean> {
-  const rows = await tx`
+) =>
+  hasRows(tx`
     update bulk_actions set status = 'running', selected_to = ${to}
     where organization_id = ${organizationId} and id = ${id} and finished_at is null
       and coalesce(selected_to, ${firstContactId}) = ${after}
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
-export async function setTotal(tx: Tx, organizationId: OrganizationId, id: BulkActionId): Promise<void> {
-  await tx`
+export const setTotal = (tx: Tx, organizationId: OrganizationId, id: BulkActionId) =>
+  tx`
     update bulk_actions set status = 'running', total = (
       select count(*) from bulk_action_contacts where organization_id = ${organizationId} and bulk_action_id = ${id})
     where organization_id = ${organizationId} and id = ${id}`
-}
 
-export async function selectNextContacts(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: BulkActionId,
-  limit: number,
-): Promise<ContactId[]> {
-  const rows = await db<{ contactId: ContactId }>`
+export const selectNextContacts = (db: Reader, organizationId: OrganizationId, id: BulkActionId, limit: number) =>
+  allValues(db<{ contactId: ContactId }>`
     select contact_id from bulk_action_contacts
     where organization_id = ${organizationId} and bulk_action_id = ${id}
     order by contact_id
-    limit ${limit}`
-  return rows.map(({ contactId }) => contactId)
-}
+    limit ${limit}`)
 
 /** Records that contacts were processed, `changed` of which had not been in the wanted state. */
 export async function recordProcessed(
@@ -182,19 +145,17 @@ export async function recordProcessed(
 }
 
 /** Returns false, and changes nothing, if the action had finished before. */
-export async function finishBulkAction(
+export const finishBulkAction = (
   tx: Tx,
   organizationId: OrganizationId,
   id: BulkActionId,
   status: 'done' | 'failed' | 'cancelled',
   reason: string | null,
-): Promise<boolean> {
-  const rows = await tx`
+) =>
+  hasRows(tx`
     update bulk_actions set status = ${status}, reason = ${reason}, finished_at = now()
     where organization_id = ${organizationId} and id = ${id} and finished_at is null
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
 /** Deletes contacts that a finished action has not processed. Returns how many. */
 export async function deleteSelected(

@@ -24,12 +24,8 @@ export type Consent = {
  * Every subscription and unsubscription of a contact, newest first: from its creation, its history and, for those from
  * before the history was kept, its events. Entries outlive the retention of events.
  */
-export async function selectConsents(
-  db: Reader,
-  organizationId: OrganizationId,
-  contactId: ContactId,
-): Promise<Consent[]> {
-  return db<Consent>`
+export const selectConsents = (db: Reader, organizationId: OrganizationId, contactId: ContactId) =>
+  db<Consent>`
     with unsubscriptions as materialized (
       select id, occurred_at, message_id, data ->> 'method' as method from events
       where organization_id = ${organizationId} and contact_id = ${contactId} and event_name = 'contactUnsubscribe'
@@ -66,4 +62,3 @@ export async function selectConsents(
     from entries
     order by at desc, action
     limit ${entriesMax}`
-}

@@ -1,5 +1,6 @@
 import { transactionTime } from '../db/cluster/shards.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactStatus } from '../segments/filter.ts'
@@ -41,29 +42,17 @@ const contactColumns = (organizationId: OrganizationId) => sql`
     where group_members.organization_id = ${organizationId} and group_members.contact_id = contacts.id
   ), '[]') as groups`
 
-export async function selectContact(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ContactId,
-): Promise<Contact | undefined> {
-  const [row] = await db<Contact>`
-    select ${contactColumns(organizationId)} from contacts where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+export const selectContact = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
+  first(db<Contact>`
+    select ${contactColumns(organizationId)} from contacts where organization_id = ${organizationId} and id = ${id}`)
 
 export type RecipientFields = Pick<Contact, 'email' | 'firstName' | 'lastName' | 'attributes'>
 
 /** Returns the fields that templates use, or undefined if no contact has this address. */
-export async function selectRecipient(
-  db: Reader,
-  organizationId: OrganizationId,
-  emailKey: string,
-): Promise<RecipientFields | undefined> {
-  const [row] = await db<RecipientFields>`
+export const selectRecipient = (db: Reader, organizationId: OrganizationId, emailKey: string) =>
+  first(db<RecipientFields>`
     select email, first_name, last_name, attributes from contacts
-    where organization_id = ${organizationId} and email_key = ${emailKey}`
-  return row
-}
+    where organization_id = ${organizationId} and email_key = ${emailKey}`)
 
 export const contactOrders = ['-created_at', 'created_at', 'email', '-email'] as const
 export type ContactOrder = (typeof contactOrders)[number]
@@ -110,16 +99,11 @@ export async function selectContacts(
 export const isByEmail = (order: ContactOrder): boolean => order.endsWith('email')
 
 /** In the order of the ids. Contacts that do not exist are missing. */
-export async function selectContactsById(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: ContactId[],
-): Promise<Contact[]> {
-  return db<Contact>`
+export const selectContactsById = (db: Reader, organizationId: OrganizationId, ids: ContactId[]) =>
+  db<Contact>`
     select ${contactColumns(organizationId)} from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     order by id`
-}
 
 /**
  * Returns undefined if the address is taken. An address that unsubscribed before its contact was erased is created as
@@ -149,17 +133,11 @@ export async function insertContact(
 export type LockedContact = EmailAddress & { subscription: Subscription }
 
 /** Locks the contact until the end of the transaction. Returns undefined if it does not exist. */
-export async function lockContact(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-): Promise<LockedContact | undefined> {
-  const [row] = await tx<LockedContact>`
+export const lockContact = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  first(tx<LockedContact>`
     select email, email_key, subscription from contacts
     where organization_id = ${organizationId} and id = ${id}
-    for update`
-  return row
-}
+    for update`)
 
 /**
  * Undefined leaves a field unchanged, and '' clears a name; attributes are replaced. Returns the names of the changed

@@ -1,19 +1,14 @@
 import type { Reader } from '../db/db.ts'
+import { onlyValue } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import { isSampled } from '../segments/matches.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.ts'
 
-export async function countContacts(
-  db: Reader,
-  organizationId: OrganizationId,
-  filter: ContactFilter,
-): Promise<number> {
-  const [row] = await db<{ count: number }>`
+export const countContacts = (db: Reader, organizationId: OrganizationId, filter: ContactFilter) =>
+  onlyValue(db<{ count: number }>`
     select count(*) from contacts
-    where contacts.organization_id = ${organizationId} and ${and(contactConditions(organizationId, filter))}`
-  return row!.count
-}
+    where contacts.organization_id = ${organizationId} and ${and(contactConditions(organizationId, filter))}`)
 
 /** Counts the contacts of the sample, and those of them that match. */
 export async function countSample(

@@ -51,13 +51,8 @@ export const suppressedBy = (organizationId: OrganizationId): Sql => sql`(
 export type ContactStanding = Standing & { id: ContactId }
 
 /** Returns the current standing of these contacts. Erased ones are missing. */
-export async function selectStandings(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly ContactId[],
-): Promise<ContactStanding[]> {
-  return db.run<ContactStanding>(sql`
+export const selectStandings = (db: Reader, organizationId: OrganizationId, ids: readonly ContactId[]) =>
+  db.run<ContactStanding>(sql`
     select contacts.id, contacts.subscription, ${suppressedBy(organizationId)} as suppressed_by
     from contacts
     where contacts.organization_id = ${organizationId} and contacts.id = any (${ids}::uuid[])`)
-}

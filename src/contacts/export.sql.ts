@@ -1,4 +1,5 @@
 import type { Reader } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.ts'
@@ -21,16 +22,14 @@ export async function selectMatchingIds(
 }
 
 /** Returns the names of the attributes of all matching contacts. */
-export async function selectAttributeNames(
+export const selectAttributeNames = (
   db: Reader,
   organizationId: OrganizationId,
   filter: ContactFilter,
   limit: number,
-): Promise<string[]> {
-  const rows = await db<{ name: string }>`
+) =>
+  allValues(db<{ name: string }>`
     select distinct jsonb_object_keys(contacts.attributes) as name from contacts
     where contacts.organization_id = ${organizationId} and ${and(contactConditions(organizationId, filter))}
     order by name
-    limit ${limit}`
-  return rows.map(({ name }) => name)
-}
+    limit ${limit}`)

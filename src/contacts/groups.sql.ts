@@ -1,5 +1,6 @@
 import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { countRows, first, hasRows, onlyValue } from '../db/rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './eligibility.ts'
@@ -17,23 +18,16 @@ const nameIsFree = (organizationId: OrganizationId, id: GroupId, name: string): 
   where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
 
 /** Returns undefined if the name is taken. */
-export async function insertGroup(
-  db: Writer,
-  organizationId: OrganizationId,
-  id: GroupId,
-  name: string,
-): Promise<Group | undefined> {
-  const [row] = await db<Group>`
+export const insertGroup = (db: Writer, organizationId: OrganizationId, id: GroupId, name: string) =>
+  first(db<Group>`
     insert into groups (organization_id, id, name)
     select ${organizationId}, ${id}, ${name}
     where ${nameIsFree(organizationId, id, name)}
     on conflict (organization_id, lower(name)) do nothing
-    returning id, name, 0 as member_count, created_at`
-  return row
-}
+    returning id, name, 0 as member_count, created_at`)
 
-export async function selectGroups(db: Reader, organizationId: OrganizationId): Promise<Group[]> {
-  return db<Group>`
+export const selectGroups = (db: Reader, organizationId: OrganizationId) =>
+  db<Group>`
     select id, name, created_at, coalesce(member_count, 0) as member_count
     from groups
     left join (
@@ -43,54 +37,37 @@ export async function selectGroups(db: Reader, organizationId: OrganizationId): 
     ) as counts on counts.group_id = groups.id
     where organization_id = ${organizationId}
     order by lower(name)`
-}
 
-export async function findGroup(db: Reader, organizationId: OrganizationId, id: GroupId): Promise<Group | undefined> {
-  const [row] = await db<Group>`
+export const findGroup = (db: Reader, organizationId: OrganizationId, id: GroupId) =>
+  first(db<Group>`
     select id, name, created_at, (
       select count(*) from group_members where organization_id = ${organizationId} and group_id = ${id}
     ) as member_count
     from groups
-    where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+    where organization_id = ${organizationId} and id = ${id}`)
 
-export async function groupExists(db: Reader, organizationId: OrganizationId, id: GroupId): Promise<boolean> {
-  const rows = await db`select from groups where organization_id = ${organizationId} and id = ${id}`
-  return rows.length > 0
-}
+export const groupExists = (db: Reader, organizationId: OrganizationId, id: GroupId) =>
+  hasRows(db`select from groups where organization_id = ${organizationId} and id = ${id}`)
 
-export async function countGroups(db: Reader, organizationId: OrganizationId): Promise<number> {
-  const [row] = await db<{ count: number }>`select count(*) from groups where organization_id = ${organizationId}`
-  return row!.count
-}
+export const countGroups = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`select count(*) from groups where organization_id = ${organizationId}`)
 
 /**
  * Returns false if the group does not exist or the name is taken. A concurrent request with the same name violates the
  * unique index instead.
  */
-export async function updateGroup(
-  db: Writer,
-  organizationId: OrganizationId,
-  id: GroupId,
-  name: string,
-): Promise<boolean> {
-  const rows = await db`
+export const updateGroup = (db: Writer, organizationId: OrganizationId, id: GroupId, name: string) =>
+  hasRows(db`
     update groups set name = ${name}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id} and ${nameIsFree(organizationId, id, name)}
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
 /** Returns false if the group does not exist. */
-export async function deleteGroup(tx: Tx, organizationId: OrganizationId, id: GroupId): Promise<boolean> {
-  const rows = await tx`delete from groups where organization_id = ${organizationId} and id = ${id} returning id`
-  return rows.length > 0
-}
+export const deleteGroup = (tx: Tx, organizationId: OrganizationId, id: GroupId) =>
+  hasRows(tx`delete from groups where organization_id = ${organizationId} and id = ${id} returning id`)
 
-export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId, id: GroupId): Promise<void> {
-  await tx`delete from group_members where organization_id = ${organizationId} and group_id = ${id}`
-}
+export const deleteGroupMembers = (tx: Tx, organizationId: OrganizationId, id: GroupId) =>
+  tx`delete from group_members where organization_id = ${organizationId} and group_id = ${id}`
 
 export type LockedMember = { id: ContactId; isNewlySubscribed: boolean }
 
@@ -118,22 +95,20 @@ export async function lockAndSubscribe(
 }
 
 /** Returns how many memberships are new. */
-export async function insertMemberships(
+export const insertMemberships = (
   tx: Tx,
   organizationId: OrganizationId,
   groupIds: GroupId[],
   contactIds: ContactId[],
   actor: Actor,
-): Promise<number> {
-  const rows = await tx`
+) =>
+  countRows(tx`
     insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
     select ${organizationId}, group_id, contact_id, ${actor.type}, ${actor.id}::uuid
     from unnest(${groupIds}::uuid[]) as group_id, unnest(${contactIds}::uuid[]) as contact_id
     order by contact_id, group_id
     on conflict do nothing
-    returning contact_id`
-  return rows.length
-}
+    returning contact_id`)
 
 export type EndedMembership = {
   contactId: ContactId
@@ -142,14 +117,8 @@ export type EndedMembership = {
   addedById: string | null
 }
 
-export async function deleteMembershipsOf(
-  tx: Tx,
-  organizationId: OrganizationId,
-  groupId: GroupId,
-  ids: ContactId[],
-): Promise<EndedMembership[]> {
-  return tx<EndedMembership>`
+export const deleteMembershipsOf = (tx: Tx, organizationId: OrganizationId, groupId: GroupId, ids: ContactId[]) =>
+  tx<EndedMembership>`
     delete from group_members
     where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = any (${ids}::uuid[])
     returning contact_id, added_at, coalesce(added_by_type, 'system') as added_by_type, added_by_id`
-}

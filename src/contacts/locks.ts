@@ -22,17 +22,12 @@ export async function lockContacts(
 export type ContactAddress = EmailAddress & { id: ContactId }
 
 /** Locks the contacts in key order until the end of the transaction. Returns those that exist. */
-export async function lockAddresses(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: ContactId[],
-): Promise<ContactAddress[]> {
-  return tx<ContactAddress>`
+export const lockAddresses = (tx: Tx, organizationId: OrganizationId, ids: ContactId[]) =>
+  tx<ContactAddress>`
     select id, email, email_key from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     order by email_key
     for no key update`
-}
 
 /**
  * Locks groups against deletion until the end of the transaction. Returns false if one of them does not exist. The ids must be

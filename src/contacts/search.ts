@@ -37,10 +37,9 @@ function contains(word: string): Sql {
 }
 
 /** Matches the start of the address through its index. The array keeps the planner from choosing another plan. */
-function startsWith(organizationId: OrganizationId, text: string): Sql {
-  return sql`contacts.id = any (array(
+const startsWith = (organizationId: OrganizationId, text: string) =>
+  sql`contacts.id = any (array(
     select id from contacts as same
     where same.organization_id = ${organizationId} and same.email_key >= ${text}
       and same.email_key < ${text + lastCharacter}
     limit ${addressesMax}))`
-}

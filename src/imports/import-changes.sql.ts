@@ -1,6 +1,7 @@
 import type { SuppressionReason } from '../contacts/eligibility.ts'
 import type { ContactBefore } from '../contacts/fields.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { countRows } from '../db/rows.ts'
 import { type ContactId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
 
 type SuppressionAdded = { email_key: string; reason: SuppressionReason }
@@ -29,18 +30,12 @@ export function insertImportChanges(
 }
 
 /** The latest changes first. */
-export async function selectLastChanges(
-  db: Reader,
-  organizationId: OrganizationId,
-  importId: ImportId,
-  limit: number,
-): Promise<ImportChange[]> {
-  return db<ImportChange>`
+export const selectLastChanges = (db: Reader, organizationId: OrganizationId, importId: ImportId, limit: number) =>
+  db<ImportChange>`
     select id, contact_id, change from import_changes
     where organization_id = ${organizationId} and import_id = ${importId}
     order by id desc
     limit ${limit}`
-}
 
 export function deleteImportChanges(
   tx: Tx,
@@ -54,32 +49,21 @@ export function deleteImportChanges(
 }
 
 /** The organizations and imports whose changes are older than `days`. */
-export async function selectExpiredChanges(
-  db: Reader,
-  days: number,
-): Promise<{ organizationId: OrganizationId; importId: ImportId }[]> {
-  return db<{ organizationId: OrganizationId; importId: ImportId }>`
+export const selectExpiredChanges = (db: Reader, days: number) =>
+  db<{ organizationId: OrganizationId; importId: ImportId }>`
     select organization_id, id as import_id from imports
     where is_undoable and finished_at < now() - ${days} * interval '1 day'
       and (undo is null or undo ->> 'status' = 'done')`
-}
 
 /** Returns how many were deleted, at most `limit`. */
-export async function deleteSomeChanges(
-  tx: Tx,
-  organizationId: OrganizationId,
-  importId: ImportId,
-  limit: number,
-): Promise<number> {
-  const rows = await tx`
+export const deleteSomeChanges = (tx: Tx, organizationId: OrganizationId, importId: ImportId, limit: number) =>
+  countRows(tx`
     delete from import_changes
     where organization_id = ${organizationId} and import_id = ${importId} and id in (
       select id from import_changes
       where organization_id = ${organizationId} and import_id = ${importId}
       limit ${limit})
-    returning 1`
-  return rows.length
-}
+    returning 1`)
 
 export function setNotUndoable(tx: Tx, organizationId: OrganizationId, importId: ImportId): void {
   tx.send`update imports set is_undoable = false where organization_id = ${organizationId} and id = ${importId}`

@@ -1,5 +1,6 @@
 import type { ActorType } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, firstValue, hasRows, onlyValue } from '../db/rows.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
@@ -70,41 +71,33 @@ export type Undo = {
   finishedAt: string | null
 }
 
-export async function insertImport(
+export const insertImport = (
   db: Writer,
   record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping' | 'createdBy'>,
-): Promise<void> {
-  await db`
+) =>
+  db`
     insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress, created_by,
       is_undoable)
     values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
       ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)}, ${record.createdBy},
       true)`
-}
 
-export async function insertChunk(
+export const insertChunk = (
   db: Writer,
   organizationId: OrganizationId,
   id: ImportId,
   startsAt: number,
   bytes: Buffer,
-): Promise<void> {
-  await db`
+) =>
+  db`
     insert into import_chunks (organization_id, import_id, starts_at, bytes)
     values (${organizationId}, ${id}, ${startsAt}, ${bytes})`
-}
 
 /** Marks the upload as complete. */
-export async function queueImport(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ImportId,
-  bytesTotal: number,
-): Promise<void> {
-  await tx`
+export const queueImport = (tx: Tx, organizationId: OrganizationId, id: ImportId, bytesTotal: number) =>
+  tx`
     update imports set status = 'queued', bytes_total = ${bytesTotal}
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
   tx.send`delete from import_chunks where organization_id = ${organizationId} and import_id = ${id}`
@@ -131,31 +124,22 @@ export async function pruneImports(
 }
 
 /** Does not count uploads, since those of a process that died would count as well. */
-export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
-  const [row] = await db<{ count: number }>`
+export const countUnfinished = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`
     select count(*) from imports
-    where organization_id = ${organizationId} and finished_at is null and status <> 'uploading'`
-  return row!.count
-}
+    where organization_id = ${organizationId} and finished_at is null and status <> 'uploading'`)
 
 /** Newest first. Skips incomplete uploads. */
-export async function selectImports(db: Reader, organizationId: OrganizationId, limit: number): Promise<Import[]> {
-  return db<Import>`
+export const selectImports = (db: Reader, organizationId: OrganizationId, limit: number) =>
+  db<Import>`
     select * from imports
     where organization_id = ${organizationId} and status <> 'uploading'
     order by id desc
     limit ${limit}`
-}
 
-export async function findImport(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ImportId,
-): Promise<Import | undefined> {
-  const [row] = await db<Import>`
-    select * from imports where organization_id = ${organizationId} and id = ${id} and status <> 'uploading'`
-  return row
-}
+export const findImport = (db: Reader, organizationId: OrganizationId, id: ImportId) =>
+  first(db<Import>`
+    select * from imports where organization_id = ${organizationId} and id = ${id} and status <> 'uploading'`)
 
 /** Returns the imports in the order of the keys; undefined for those that are deleted or finished. */
 export async function findUnfinished(
@@ -175,56 +159,34 @@ export async function findUnfinished(
  * Locks the import until the end of the transaction. Returns undefined if it has finished, or if another worker has
  * continued it beyond `offset`: a worker that was suspended must not count rows twice.
  */
-export async function lockImport(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ImportId,
-  offset: number,
-): Promise<{ id: ImportId } | undefined> {
-  const [row] = await tx<{ id: ImportId }>`
+export const lockImport = (tx: Tx, organizationId: OrganizationId, id: ImportId, offset: number) =>
+  first(tx<{ id: ImportId }>`
     select id from imports
     where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
       and (progress ->> 'offset')::bigint = ${offset}
-    for update`
-  return row
-}
+    for update`)
 
 /** Counts a start and returns the number of starts since the last progress, or undefined if the import has finished. */
-export async function countStart(
-  db: Writer,
-  organizationId: OrganizationId,
-  id: ImportId,
-): Promise<number | undefined> {
-  const [row] = await db<{ starts: number }>`
+export const countStart = (db: Writer, organizationId: OrganizationId, id: ImportId) =>
+  firstValue(db<{ starts: number }>`
     update imports set status = 'running', starts = starts + 1
     where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
-    returning starts`
-  return row?.starts
-}
+    returning starts`)
 
-export async function resetStarts(db: Writer, organizationId: OrganizationId, id: ImportId): Promise<void> {
-  await db`update imports set starts = 0 where organization_id = ${organizationId} and id = ${id}`
-}
+export const resetStarts = (db: Writer, organizationId: OrganizationId, id: ImportId) =>
+  db`update imports set starts = 0 where organization_id = ${organizationId} and id = ${id}`
 
-export async function updateProgress(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ImportId,
-  progress: Progress,
-): Promise<void> {
-  await tx`
+export const updateProgress = (tx: Tx, organizationId: OrganizationId, id: ImportId, progress: Progress) =>
+  tx`
     update imports set status = 'running', starts = 0, progress = ${JSON.stringify(progress)}
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 /** Returns false if an undo was requested before. */
-export async function startUndo(tx: Tx, organizationId: OrganizationId, id: ImportId, undo: Undo): Promise<boolean> {
-  const rows = await tx`
+export const startUndo = (tx: Tx, organizationId: OrganizationId, id: ImportId, undo: Undo) =>
+  hasRows(tx`
     update imports set undo = ${JSON.stringify(undo)}::jsonb
     where organization_id = ${organizationId} and id = ${id} and undo is null
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
 /** Finishes the import and deletes its file. Returns false, and changes nothing, if it had finished before. */
 export async function finishImport(
@@ -246,13 +208,8 @@ export async function finishImport(
 /** `cells` is null if they are too long to keep. */
 export type ImportProblem = { line: number; email: string | null; problem: string; cells: string[] | null }
 
-export async function insertProblems(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ImportId,
-  problems: ImportProblem[],
-): Promise<void> {
-  await tx`
+export const insertProblems = (tx: Tx, organizationId: OrganizationId, id: ImportId, problems: ImportProblem[]) =>
+  tx`
     insert into import_problems (organization_id, import_id, line, email, problem, cells)
     select ${organizationId}, ${id}, line, email, problem, cells::jsonb from unnest(
       ${problems.map(({ line }) => line)}::int[],
@@ -260,18 +217,12 @@ export async function insertProblems(
       ${problems.map(({ problem }) => problem)}::text[],
       ${problems.map(({ cells }) => cells && JSON.stringify(cells))}::text[]) as problem (line, email, problem, cells)
     on conflict do nothing`
-}
 
-export async function selectProblems(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ImportId,
-): Promise<ImportProblem[]> {
-  return db<ImportProblem>`
+export const selectProblems = (db: Reader, organizationId: OrganizationId, id: ImportId) =>
+  db<ImportProblem>`
     select line, email, problem, cells from import_problems
     where organization_id = ${organizationId} and import_id = ${id}
     order by line`
-}
 
 /** Returns the chunk that contains the byte at `offset`, or undefined beyond the end. */
 export async function findChunk(

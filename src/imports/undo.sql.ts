@@ -1,6 +1,7 @@
 import type { Subscription, SuppressionReason } from '../contacts/eligibility.ts'
 import { createdSpan } from '../contacts/imported-contacts.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { countRows, firstValue } from '../db/rows.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import type { Undo } from './imports.sql.ts'
 
@@ -8,19 +9,12 @@ import type { Undo } from './imports.sql.ts'
  * Returns the state of a pending undo and locks it until the end of the transaction. Returns undefined if it is done, or
  * if another worker has continued it beyond `step`.
  */
-export async function lockUndo(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ImportId,
-  step: number,
-): Promise<Undo | undefined> {
-  const [row] = await tx<{ undo: Undo }>`
+export const lockUndo = (tx: Tx, organizationId: OrganizationId, id: ImportId, step: number) =>
+  firstValue(tx<{ undo: Undo }>`
     select undo from imports
     where organization_id = ${organizationId} and id = ${id} and undo ->> 'status' in ('queued', 'running')
       and (undo ->> 'step')::int = ${step}
-    for update`
-  return row?.undo
-}
+    for update`)
 
 /** Ends an undo that cannot be completed. What was undone stays undone. */
 export async function failUndo(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
@@ -84,20 +78,18 @@ export function deleteCreated(tx: Tx, organizationId: OrganizationId, ids: reado
  * Removes suppressions that an import added. One that the recipient has confirmed since, by unsubscribing through an
  * email, stays.
  */
-export async function deleteImported(
+export const deleteImported = (
   tx: Tx,
   organizationId: OrganizationId,
   entries: readonly { email_key: string; reason: SuppressionReason }[],
-): Promise<number> {
-  const rows = await tx`
+) =>
+  countRows(tx`
     delete from suppressions
     using unnest(${entries.map((entry) => entry.email_key)}::text[], ${entries.map((entry) => entry.reason)}::text[])
       as entry (email_key, reason)
     where suppressions.organization_id = ${organizationId} and suppressions.email_key = entry.email_key
       and suppressions.reason = entry.reason and suppressions.message_id is null and suppressions.detail = 'Imported'
-    returning 1`
-  return rows.length
-}
+    returning 1`)
 
 export type ContactNow = {
   id: ContactId
@@ -109,12 +101,8 @@ export type ContactNow = {
 }
 
 /** Locks contacts and returns their present values. */
-export async function lockChanged(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: readonly ContactId[],
-): Promise<ContactNow[]> {
-  return tx<ContactNow>`
+export const lockChanged = (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) =>
+  tx<ContactNow>`
     select id, first_name, last_name, attributes, subscription, exists (
       select from suppressions
       where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
@@ -123,7 +111,6 @@ export async function lockChanged(
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     order by email_key
     for no key update`
-}
 
 export type Restored = {
   id: ContactId
@@ -153,14 +140,14 @@ export function restoreContacts(tx: Tx, organizationId: OrganizationId, contacts
 }
 
 /** Removes memberships that an import added, and returns them. */
-export async function deleteJoined(
+export const deleteJoined = (
   tx: Tx,
   organizationId: OrganizationId,
   groupId: GroupId,
   importId: ImportId,
   limit: number,
-): Promise<{ contactId: ContactId; addedAt: Date }[]> {
-  return tx<{ contactId: ContactId; addedAt: Date }>`
+) =>
+  tx<{ contactId: ContactId; addedAt: Date }>`
     delete from group_members
     where organization_id = ${organizationId} and group_id = ${groupId} and contact_id in (
       select contact_id from group_members
@@ -168,7 +155,6 @@ export async function deleteJoined(
         and added_by_type = 'import' and added_by_id = ${importId}
       limit ${limit})
     returning contact_id, added_at`
-}
 
 /** The imports of pending undo jobs, in the order of the keys. */
 export async function findUndoing<Row>(

@@ -1,5 +1,6 @@
 import type { AlertKind } from '../accounts/alerts.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import type { NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 
 export const noticeKinds = [
@@ -26,42 +27,37 @@ export type Notice = {
   createdAt: Date
 }
 
-export async function insertNotice(tx: Tx, notice: Omit<Notice, 'createdAt'>): Promise<void> {
-  await tx`
+export const insertNotice = (tx: Tx, notice: Omit<Notice, 'createdAt'>) =>
+  tx`
     insert into notices (organization_id, id, kind, title, detail, webhook_id, path)
     values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId},
       ${notice.path})`
-}
 
 /** Deletes all but the newest `keep` notices of the organization. */
-export async function trimNotices(tx: Tx, organizationId: OrganizationId, keep: number): Promise<void> {
-  await tx`
+export const trimNotices = (tx: Tx, organizationId: OrganizationId, keep: number) =>
+  tx`
     delete from notices
     where organization_id = ${organizationId} and id <= (
       select id from notices where organization_id = ${organizationId} order by id desc offset ${keep} limit 1)`
-}
 
 /** Newest first. */
-export async function selectNotices(db: Reader, organizationId: OrganizationId, limit: number): Promise<Notice[]> {
-  return db<Notice>`
+export const selectNotices = (db: Reader, organizationId: OrganizationId, limit: number) =>
+  db<Notice>`
     select organization_id, id, kind, title, detail, webhook_id, path, created_at
     from notices
     where organization_id = ${organizationId}
     order by id desc
     limit ${limit}`
-}
 
 /** Returns the owners, or only the given member, without those who switched this kind of alert off. */
-export async function selectRecipients(
+export const selectRecipients = (
   db: Reader,
   organizationId: OrganizationId,
   alert: AlertKind,
   onlyTo: UserId | undefined,
-): Promise<UserId[]> {
-  const rows = await db<{ id: UserId }>`
+) =>
+  allValues(db<{ id: UserId }>`
     select id from users
     where organization_id = ${organizationId} and not ${alert} = any (muted_alerts)
       and case when ${onlyTo}::uuid is null then role = 'owner' else id = ${onlyTo}::uuid end
-    order by id`
-  return rows.map(({ id }) => id)
-}
+    order by id`)

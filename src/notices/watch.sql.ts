@@ -1,39 +1,29 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { firstValue, hasRows } from '../db/rows.ts'
 import { allFlows } from '../events/counters.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { NoticeKind } from './notices.sql.ts'
 
 /** Locks the organization that operates the installation until the end of the transaction. */
-export async function lockOperator(tx: Tx): Promise<OrganizationId | undefined> {
-  const [row] = await tx<{ id: OrganizationId }>`
-    select id from organizations where is_operator and deleted_at is null for no key update`
-  return row?.id
-}
+export const lockOperator = (tx: Tx) =>
+  firstValue(tx<{ id: OrganizationId }>`
+    select id from organizations where is_operator and deleted_at is null for no key update`)
 
 /** Returns false if the organization was deleted. Locks it until the end of the transaction. */
-export async function lockForNotice(tx: Tx, id: OrganizationId): Promise<boolean> {
-  const rows = await tx`select from organizations where id = ${id} and deleted_at is null for no key update`
-  return rows.length > 0
-}
+export const lockForNotice = (tx: Tx, id: OrganizationId) =>
+  hasRows(tx`select from organizations where id = ${id} and deleted_at is null for no key update`)
 
-export async function hasNoticeSince(
-  db: Reader,
-  organizationId: OrganizationId,
-  kind: NoticeKind,
-  since: Date,
-): Promise<boolean> {
-  const rows = await db`
+export const hasNoticeSince = (db: Reader, organizationId: OrganizationId, kind: NoticeKind, since: Date) =>
+  hasRows(db`
     select from notices
     where organization_id = ${organizationId} and kind = ${kind} and created_at > ${since}
-    limit 1`
-  return rows.length > 0
-}
+    limit 1`)
 
 export type DayCounts = { organizationId: OrganizationId; sent: number; bounced: number; complained: number }
 
 /** Returns the events of the last `hours` of every organization with bounces or complaints, by ranges of the key. */
-export async function selectRecentCounts(db: Reader, hours: number, sentMin: number): Promise<DayCounts[]> {
-  return db<DayCounts>`
+export const selectRecentCounts = (db: Reader, hours: number, sentMin: number) =>
+  db<DayCounts>`
     select organizations.id as organization_id, counts.sent, counts.bounced, counts.complained
     from organizations
     cross join lateral (
@@ -48,4 +38,3 @@ export async function selectRecentCounts(db: Reader, hours: number, sentMin: num
       group by event_counters.organization_id
     ) as counts
     where organizations.deleted_at is null and counts.sent >= ${sentMin} and counts.bounced + counts.complained > 0`
-}

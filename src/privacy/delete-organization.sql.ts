@@ -1,14 +1,13 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { hasRows } from '../db/rows.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 
 /** Returns whether the owners of this organization operate the installation and other organizations exist. */
-export async function isNeededByOthers(db: Reader, id: OrganizationId): Promise<boolean> {
-  const rows = await db`
+export const isNeededByOthers = (db: Reader, id: OrganizationId) =>
+  hasRows(db`
     select from organizations
     where id = ${id} and is_operator
-      and exists (select from organizations as other where other.id <> ${id} and other.deleted_at is null)`
-  return rows.length > 0
-}
+      and exists (select from organizations as other where other.id <> ${id} and other.deleted_at is null)`)
 
 /**
  * Marks the organization as deleted and stops all of its activity: nobody can sign in or call the
@@ -34,12 +33,10 @@ export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiK
 }
 
 /** Makes the oldest organization that did not register itself the operator's. Returns false if there is none. */
-export async function appointOperator(tx: Tx): Promise<boolean> {
-  const rows = await tx`
+export const appointOperator = (tx: Tx) =>
+  hasRows(tx`
     update organizations set is_operator = true
     where id = (
       select id from organizations where deleted_at is null and not self_registered order by created_at, id limit 1
     )
-    returning id`
-  return rows.length > 0
-}
+    returning id`)

@@ -1,28 +1,20 @@
 import type { Tx } from '../db/db.ts'
+import { firstValue } from '../db/rows.ts'
 import type { ContactId, DeliveryId, OrganizationId } from '../values/ids.ts'
 
 /** Returns the address key of the deleted contact, or undefined if it does not exist. */
-export async function deleteContact(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-): Promise<string | undefined> {
-  const [row] = await tx<{ emailKey: string }>`
-    delete from contacts where organization_id = ${organizationId} and id = ${id} returning email_key`
-  return row?.emailKey
-}
+export const deleteContact = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  firstValue(tx<{ emailKey: string }>`
+    delete from contacts where organization_id = ${organizationId} and id = ${id} returning email_key`)
 
-export async function deleteMemberships(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await tx`delete from group_members where organization_id = ${organizationId} and contact_id = ${id}`
-}
+export const deleteMemberships = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  tx`delete from group_members where organization_id = ${organizationId} and contact_id = ${id}`
 
-export async function deleteHistory(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${id}`
-}
+export const deleteHistory = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${id}`
 
-export async function deleteImportChangesOf(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await tx`delete from import_changes where organization_id = ${organizationId} and contact_id = ${id}`
-}
+export const deleteImportChangesOf = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  tx`delete from import_changes where organization_id = ${organizationId} and contact_id = ${id}`
 
 /** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
 export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]): Promise<void> {
@@ -56,17 +48,15 @@ export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id
 }
 
 /** Events and their times stay. Links and diagnostics are removed, since they may contain personal data. */
-export async function emptyEvents(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await tx`
+export const emptyEvents = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+  tx`
     update events
     set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}',
       contact_email = null, contact_first_name = null
     where organization_id = ${organizationId} and contact_id = ${id}`
-}
 
-export async function emptyImportProblems(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
-  await tx`
+export const emptyImportProblems = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
+  tx`
     update import_problems set email = null, cells = null
     where organization_id = ${organizationId}
       and (lower(email collate "C") = ${emailKey} or strpos(lower(cells::text collate "C"), ${emailKey}) > 0)`
-}

@@ -1,33 +1,31 @@
 import { onShardsOf } from '../db/cluster/shards.ts'
 import type { Reader, Writer } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 export type DeletedOrganization = { id: OrganizationId; isDue: boolean }
 
 /** `isDue`: deleted at least `keepMs` ago. */
-export async function selectDeletedOrganizations(db: Reader, keepMs: number): Promise<DeletedOrganization[]> {
-  return db<DeletedOrganization>`
+export const selectDeletedOrganizations = (db: Reader, keepMs: number) =>
+  db<DeletedOrganization>`
     select id, deleted_at <= now() - ${keepMs} * interval '1 ms' as is_due
     from organizations
     where deleted_at is not null
     order by deleted_at`
-}
 
 /**
  * Returns the quoted names of all tables with tenant rows, read from the catalog, so that new tables are included; for
  * a partitioned table, its partitions. Jobs and messages come first: without them, nothing new is sent or recorded.
  */
-export async function selectTenantTables(db: Reader): Promise<string[]> {
-  const rows = await db<{ name: string }>`
+export const selectTenantTables = (db: Reader) =>
+  allValues(db<{ name: string }>`
     select format('%I.%I', pg_namespace.nspname, pg_class.relname) as name
     from pg_class
     join pg_namespace on pg_namespace.oid = relnamespace and nspname = current_schema()
     join pg_attribute on attrelid = pg_class.oid and attname = 'organization_id' and not attisdropped
     where relkind = 'r'
-    order by array_position(array['jobs', 'messages']::name[], relname) nulls last, relname`
-  return rows.map(({ name }) => name)
-}
+    order by array_position(array['jobs', 'messages']::name[], relname) nulls last, relname`)
 
 /** Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. */
 export async function deleteRows(
@@ -49,6 +47,5 @@ export async function deleteRows(
   return row!.count
 }
 
-export async function deleteOrganizationRow(db: Writer, id: OrganizationId): Promise<void> {
-  await db`delete from organizations where id = ${id} and deleted_at is not null`
-}
+export const deleteOrganizationRow = (db: Writer, id: OrganizationId) =>
+  db`delete from organizations where id = ${id} and deleted_at is not null`

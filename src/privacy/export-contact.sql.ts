@@ -1,5 +1,6 @@
 import type { ActorType, Change } from '../contacts/history.ts'
 import type { Reader } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type {
   ContactId,
@@ -46,17 +47,11 @@ export type ExportedContact = {
   createdById: string | null
 }
 
-export async function findContactToExport(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ContactId,
-): Promise<ExportedContact | undefined> {
-  const [row] = await db<ExportedContact>`
+export const findContactToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
+  first(db<ExportedContact>`
     select email, email_key, first_name, last_name, attributes, subscription, created_at, updated_at, created_by_type,
       created_by_id
-    from contacts where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+    from contacts where organization_id = ${organizationId} and id = ${id}`)
 
 export type ExportedGroup = {
   id: GroupId

@@ -1,15 +1,10 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import type { ContactId, EventId, OrganizationId } from '../values/ids.ts'
 
-export async function findEventsOf(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly ContactId[],
-): Promise<EventId[]> {
-  const rows = await db<{ id: EventId }>`
-    select id from events where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
-  return rows.map(({ id }) => id)
-}
+export const findEventsOf = (db: Reader, organizationId: OrganizationId, ids: readonly ContactId[]) =>
+  allValues(db<{ id: EventId }>`
+    select id from events where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`)
 
 /** An empty body stays empty when an attempt in flight ends. */
 export function emptyDeliveriesOf(tx: Tx, organizationId: OrganizationId, eventIds: readonly EventId[]): void {

@@ -1,4 +1,5 @@
 import type { Reader } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { allFlows } from '../events/counters.ts'
 import { type EventData, type EventName, eventNames, type WebhookEventName } from '../values/event-types.ts'
@@ -37,8 +38,8 @@ export type ActivityFilter = {
 }
 
 /** Newest first, one more than the limit. */
-export async function selectActivity(db: Reader, filter: ActivityFilter): Promise<ActivityRow[]> {
-  return db<ActivityRow>`
+export const selectActivity = (db: Reader, filter: ActivityFilter) =>
+  db<ActivityRow>`
     with event as materialized (
       ${filter.contactId ? ofContact(filter) : filter.flowId || filter.machine !== undefined ? byCounters(filter) : byName(filter)}
       order by occurred_at desc, id desc
@@ -49,7 +50,6 @@ export async function selectActivity(db: Reader, filter: ActivityFilter): Promis
     left join flows on flows.organization_id = ${filter.organizationId} and flows.id = event.flow_id
     left join contacts on contacts.organization_id = ${filter.organizationId} and contacts.id = event.contact_id
     order by occurred_at desc, event.id desc`
-}
 
 const columns = sql`id, event_name, occurred_at, machine, machine_reason, message_id, flow_id, contact_id, data`
 
@@ -65,15 +65,14 @@ function conditions({ organizationId, flowId, machine, before, after }: Activity
 
 const names = ({ eventName }: ActivityFilter) => (eventName ? [eventName] : [...eventNames])
 
-function ofContact(filter: ActivityFilter): Sql {
-  return sql`
+const ofContact = (filter: ActivityFilter) =>
+  sql`
     select ${columns} from events
     where ${conditions(filter)} and contact_id = ${filter.contactId} and event_name = any (${names(filter)})`
-}
 
 /** The newest events of each kind, read from the end of an index, and of these the newest. */
-function byName(filter: ActivityFilter): Sql {
-  return sql`
+const byName = (filter: ActivityFilter) =>
+  sql`
     select event.* from unnest(${names(filter)}::text[]) as kind (name)
     cross join lateral (
       select ${columns} from events
@@ -81,7 +80,6 @@ function byName(filter: ActivityFilter): Sql {
       order by occurred_at desc, id desc
       limit ${filter.limit + 1}
     ) as event`
-}
 
 /**
  * For filters that may match few events: the counters show which quarter-hours contain matches, and only these are
@@ -119,27 +117,15 @@ function byCounters(filter: ActivityFilter): Sql {
 
 export type FoundEvent = Omit<ActivityRow, 'eventName'> & { eventName: WebhookEventName }
 
-export async function findEvent(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: EventId,
-): Promise<FoundEvent | undefined> {
-  const [row] = await db<FoundEvent>`
+export const findEvent = (db: Reader, organizationId: OrganizationId, id: EventId) =>
+  first(db<FoundEvent>`
     select events.id, event_name, occurred_at, machine, machine_reason, message_id, flow_id, contact_id, data,
       flows.name as flow_name, contacts.email, contacts.first_name
     from events
     left join flows on flows.organization_id = ${organizationId} and flows.id = events.flow_id
     left join contacts on contacts.organization_id = ${organizationId} and contacts.id = events.contact_id
-    where events.organization_id = ${organizationId} and events.id = ${id}`
-  return row
-}
+    where events.organization_id = ${organizationId} and events.id = ${id}`)
 
-export async function findEventPosition(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: EventId,
-): Promise<Position | undefined> {
-  const [row] = await db<Position>`
-    select occurred_at, id from events where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+export const findEventPosition = (db: Reader, organizationId: OrganizationId, id: EventId) =>
+  first(db<Position>`
+    select occurred_at, id from events where organization_id = ${organizationId} and id = ${id}`)

@@ -1,5 +1,6 @@
 import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, first, hasRows, onlyValue } from '../db/rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { FlowId, GroupId, OrganizationId, SegmentId } from '../values/ids.ts'
 import type { CheckedFilter } from './parse-filter.ts'
@@ -14,86 +15,62 @@ const nameIsFree = (organizationId: OrganizationId, id: SegmentId, name: string)
   where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
 
 /** Returns undefined if the name is taken. */
-export async function insertSegment(
+export const insertSegment = (
   db: Writer,
   organizationId: OrganizationId,
   { id, name, filter }: Pick<Segment, 'id' | 'name' | 'filter'>,
-): Promise<Segment | undefined> {
-  const [row] = await db<Segment>`
+) =>
+  first(db<Segment>`
     insert into segments (organization_id, id, name, filter)
     select ${organizationId}, ${id}, ${name}, ${JSON.stringify(filter)}::jsonb
     where ${nameIsFree(organizationId, id, name)}
     on conflict (organization_id, lower(name)) do nothing
-    returning ${columns}`
-  return row
-}
+    returning ${columns}`)
 
-export async function selectSegments(db: Reader, organizationId: OrganizationId): Promise<Segment[]> {
-  return db<Segment>`select ${columns} from segments where organization_id = ${organizationId} order by lower(name), id`
-}
+export const selectSegments = (db: Reader, organizationId: OrganizationId) =>
+  db<Segment>`select ${columns} from segments where organization_id = ${organizationId} order by lower(name), id`
 
-export async function selectSegment(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: SegmentId,
-): Promise<Segment | undefined> {
-  const [row] = await db<Segment>`
-    select ${columns} from segments where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+export const selectSegment = (db: Reader, organizationId: OrganizationId, id: SegmentId) =>
+  first(db<Segment>`
+    select ${columns} from segments where organization_id = ${organizationId} and id = ${id}`)
 
 /** Locks the segment until the end of the transaction. Returns undefined if it does not exist. */
-export async function lockSegment(tx: Tx, organizationId: OrganizationId, id: SegmentId): Promise<Segment | undefined> {
-  const [row] = await tx<Segment>`
-    select ${columns} from segments where organization_id = ${organizationId} and id = ${id} for update`
-  return row
-}
+export const lockSegment = (tx: Tx, organizationId: OrganizationId, id: SegmentId) =>
+  first(tx<Segment>`
+    select ${columns} from segments where organization_id = ${organizationId} and id = ${id} for update`)
 
-export async function countSegments(db: Reader, organizationId: OrganizationId): Promise<number> {
-  const [row] = await db<{ count: number }>`select count(*) from segments where organization_id = ${organizationId}`
-  return row!.count
-}
+export const countSegments = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`select count(*) from segments where organization_id = ${organizationId}`)
 
 /**
  * Undefined leaves a value unchanged. Returns undefined if the segment does not exist or the name is taken. A concurrent
  * request with the same name violates the unique index instead.
  */
-export async function updateSegment(
+export const updateSegment = (
   tx: Tx,
   organizationId: OrganizationId,
   id: SegmentId,
   { name, filter }: { name: string | undefined; filter: CheckedFilter | undefined },
-): Promise<Segment | undefined> {
-  const [row] = await tx<Segment>`
+) =>
+  first(tx<Segment>`
     update segments
     set name = coalesce(${name}, name), filter = coalesce(${filter && JSON.stringify(filter)}::jsonb, filter),
       updated_at = now()
     where organization_id = ${organizationId} and id = ${id}
       and ${name === undefined ? sql`true` : nameIsFree(organizationId, id, name)}
-    returning ${columns}`
-  return row
-}
+    returning ${columns}`)
 
 /** Returns false if the segment does not exist. */
-export async function deleteSegment(db: Writer, organizationId: OrganizationId, id: SegmentId): Promise<boolean> {
-  const rows = await db`delete from segments where organization_id = ${organizationId} and id = ${id} returning id`
-  return rows.length > 0
-}
+export const deleteSegment = (db: Writer, organizationId: OrganizationId, id: SegmentId) =>
+  hasRows(db`delete from segments where organization_id = ${organizationId} and id = ${id} returning id`)
 
 /** Returns the names of up to `limit` segments whose filter contains this text, such as the id of a group. */
-export async function selectNamesContaining(
-  db: Reader,
-  organizationId: OrganizationId,
-  text: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await db<{ name: string }>`
+export const selectNamesContaining = (db: Reader, organizationId: OrganizationId, text: string, limit: number) =>
+  allValues(db<{ name: string }>`
     select name from segments
     where organization_id = ${organizationId} and strpos(filter::text, ${text}) > 0
     order by lower(name)
-    limit ${limit}`
-  return rows.map(({ name }) => name)
-}
+    limit ${limit}`)
 
 /** Returns those of the groups and flows that exist. */
 export async function selectExisting(

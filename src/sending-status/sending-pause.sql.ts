@@ -1,21 +1,19 @@
 import type { Reader, Writer } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 
 /** Why sending is paused: a backup was restored, or the operator ran `waxwing pause-sending`. */
 export type PauseReason = 'restored' | 'operator'
 export type Pause = { since: Date; reason: PauseReason }
 
-export async function findSendingPause(db: Reader): Promise<Pause | undefined> {
-  const [row] = await db<Pause>`select since, reason from sending_pause`
-  return row
-}
+export const findPause = (db: Reader) => first(db<Pause>`select since, reason from sending_pause`)
 
-/** Replaces a pause that the database already has. */
-export async function upsertSendingPause(db: Writer, reason: PauseReason): Promise<void> {
-  await db`
+/**
+ * Stops emails and webhooks of all processes until `resumeSending`. They are accepted and queued as usual. Other
+ * processes notice within two seconds.
+ */
+export const pauseSending = (db: Writer, reason: PauseReason) =>
+  db`
     insert into sending_pause (reason) values (${reason})
     on conflict (only_row) do update set since = excluded.since, reason = excluded.reason`
-}
 
-export async function deleteSendingPause(db: Writer): Promise<void> {
-  await db`delete from sending_pause`
-}
+export const resumeSending = (db: Writer) => db`delete from sending_pause`

@@ -1,22 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Db, Reader, Writer } from '../db/db.ts'
-import {
-  deleteSendingPause,
-  findSendingPause,
-  type Pause,
-  type PauseReason,
-  upsertSendingPause,
-} from './sending-pause.sql.ts'
+import type { Db } from '../db/db.ts'
+import { findPause, type Pause } from './sending-pause.sql.ts'
 
-/**
- * Stops emails and webhooks of all processes until `resumeSending`. They are accepted and queued as usual. Other
- * processes notice within two seconds.
- */
-export const pauseSending = (db: Writer, reason: PauseReason): Promise<void> => upsertSendingPause(db, reason)
-
-export const resumeSending = (db: Writer): Promise<void> => deleteSendingPause(db)
-
-export const findPause = (db: Reader): Promise<Pause | undefined> => findSendingPause(db)
+export { findPause, pauseSending, resumeSending } from './sending-pause.sql.ts'
 
 export const describePause = ({ reason, since }: Pause): string =>
   `Sending is paused since ${since.toISOString()} (${reason === 'restored' ? 'a backup was restored' : '`waxwing pause-sending`'}). Run \`waxwing resume-sending\`.`
@@ -36,7 +22,7 @@ export class SendingPause {
 
   /** Asks the database. */
   find(): Promise<Pause | undefined> {
-    return findSendingPause(this.#db)
+    return findPause(this.#db)
   }
 
   /** Must be called before the first worker starts, and regularly afterwards. */

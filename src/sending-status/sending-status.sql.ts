@@ -1,4 +1,5 @@
 import type { Reader } from '../db/db.ts'
+import { only } from '../db/rows.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 export type SendingQueue = { queued: number; waitingSince: Date | null; lastSentAt: Date | null }
@@ -7,12 +8,8 @@ export type SendingQueue = { queued: number; waitingSince: Date | null; lastSent
  * Returns the number of pending emails, counted up to a limit, the time of the oldest one, and when the last email was
  * sent. All parts use indexes.
  */
-export async function findSendingQueue(
-  db: Reader,
-  organizationId: OrganizationId,
-  countMax: number,
-): Promise<SendingQueue> {
-  const [row] = await db<SendingQueue>`
+export const findSendingQueue = (db: Reader, organizationId: OrganizationId, countMax: number) =>
+  only(db<SendingQueue>`
     select
       -- Emails that are scheduled for later are left out.
       (select least(count(*), ${countMax}) from lanes
@@ -32,6 +29,4 @@ export async function findSendingQueue(
         where lanes.organization_id = ${organizationId} and lanes.kind = 'message.send') as waiting_since,
       (select occurred_at from events
         where organization_id = ${organizationId} and event_name = 'emailSent'
-        order by occurred_at desc limit 1) as last_sent_at`
-  return row!
-}
+        order by occurred_at desc limit 1) as last_sent_at`)

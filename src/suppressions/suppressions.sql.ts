@@ -2,6 +2,7 @@ import type { SuppressionReason } from '../contacts/eligibility.ts'
 import { containing } from '../contacts/search.ts'
 import { storedText } from '../contacts/stored-address.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import { type ContactId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
@@ -18,12 +19,8 @@ export type Suppression = {
 export type NewSuppression = Omit<Suppression, 'messageId' | 'createdAt'>
 
 /** An address that is already suppressed for the same reason stays as it is. Returns the others. */
-export async function insertSuppressions(
-  tx: Tx,
-  organizationId: OrganizationId,
-  entries: NewSuppression[],
-): Promise<Pick<NewSuppression, 'emailKey' | 'reason'>[]> {
-  return tx<Pick<NewSuppression, 'emailKey' | 'reason'>>`
+export const insertSuppressions = (tx: Tx, organizationId: OrganizationId, entries: NewSuppression[]) =>
+  tx<Pick<NewSuppression, 'emailKey' | 'reason'>>`
     insert into suppressions (organization_id, email_key, reason, email, detail)
     select distinct on (email_key, reason) ${organizationId}::uuid, *
     from unnest(
@@ -35,7 +32,6 @@ export async function insertSuppressions(
     order by email_key, reason
     on conflict do nothing
     returning email_key, reason`
-}
 
 /** The text is the id of a contact or message, or occurs in the address. */
 function matchesQuery(organizationId: OrganizationId, query: string): Sql {
@@ -66,37 +62,20 @@ export async function selectSuppressions(
     limit ${limit + 1}`
 }
 
-export async function selectSuppressionsOf(
-  db: Reader,
-  organizationId: OrganizationId,
-  emailKey: string,
-): Promise<Suppression[]> {
-  return db<Suppression>`
+export const selectSuppressionsOf = (db: Reader, organizationId: OrganizationId, emailKey: string) =>
+  db<Suppression>`
     select email, email_key, reason, detail, message_id, created_at
     from suppressions
     where organization_id = ${organizationId} and email_key = ${emailKey}`
-}
 
 /** Returns the reasons that were removed. */
-export async function deleteSuppressions(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKey: string,
-): Promise<SuppressionReason[]> {
-  const rows = await tx<{ reason: SuppressionReason }>`
+export const deleteSuppressions = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
+  allValues(tx<{ reason: SuppressionReason }>`
     delete from suppressions
     where organization_id = ${organizationId} and email_key = ${emailKey}
-    returning reason`
-  return rows.map(({ reason }) => reason)
-}
+    returning reason`)
 
 /** Returns the contacts with these addresses. */
-export async function selectContactIds(
-  db: Reader,
-  organizationId: OrganizationId,
-  emailKeys: string[],
-): Promise<ContactId[]> {
-  const rows = await db<{ id: ContactId }>`
-    select id from contacts where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])`
-  return rows.map(({ id }) => id)
-}
+export const selectContactIds = (db: Reader, organizationId: OrganizationId, emailKeys: string[]) =>
+  allValues(db<{ id: ContactId }>`
+    select id from contacts where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])`)

@@ -32,12 +32,10 @@ export type AccountEmailQueue = AccountEmails & {
 
 /** The content is encrypted, because it contains tokens. */
 export const createAccountEmails = (box: SecretBox): AccountEmailQueue => ({
-  add: (db, { organizationId, email: recipient }, email) =>
-    insertAccountEmail(
-      db,
-      { organizationId, id: newId('msg'), recipient, content: box.seal(JSON.stringify(email)) },
-      expiresInMinutes(email),
-    ),
+  add: async (db, { organizationId, email: recipient }, email) => {
+    const content = box.seal(JSON.stringify(email))
+    await insertAccountEmail(db, { organizationId, id: newId('msg'), recipient, content }, expiresInMinutes(email))
+  },
   open: (content) => {
     const text = box.open(content)
     return text === undefined ? undefined : (JSON.parse(text) as AccountEmail)

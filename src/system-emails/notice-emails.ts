@@ -7,12 +7,7 @@ import { type SystemEmailParts, sendDueEmails } from './send.ts'
 const tryForDays = 3
 
 /** Stores an email about a notice for each of the users, in the transaction of the notice. */
-export const addNoticeEmails = (
-  tx: Tx,
-  organizationId: OrganizationId,
-  noticeId: NoticeId,
-  userIds: UserId[],
-): Promise<void> =>
+export const addNoticeEmails = (tx: Tx, organizationId: OrganizationId, noticeId: NoticeId, userIds: UserId[]) =>
   insertNoticeEmails(
     tx,
     organizationId,

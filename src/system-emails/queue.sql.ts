@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { onlyValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 
@@ -11,12 +12,12 @@ export type EmailKind = keyof Queued
 const tables = { account: sql`account_mails`, notice: sql`notice_mails` }
 
 /** Claims due emails for the duration of the lease. Concurrent calls wait for the rows and then find them claimed. */
-export async function claimEmails<Kind extends EmailKind>(
+export const claimEmails = <Kind extends EmailKind>(
   db: Writer,
   kind: Kind,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
-): Promise<Queued[Kind][]> {
-  return db<Queued[Kind]>`
+) =>
+  db<Queued[Kind]>`
     with due as materialized (
       select organization_id, id from ${tables[kind]} where next_try_at <= now() order by next_try_at limit ${limit}
     )
@@ -25,18 +26,11 @@ export async function claimEmails<Kind extends EmailKind>(
     from due
     where email.organization_id = due.organization_id and email.id = due.id and next_try_at <= now()
     returning email.*`
-}
 
-export async function postponeEmail(
-  db: Writer,
-  kind: EmailKind,
-  { organizationId, id }: EmailKey,
-  seconds: number,
-): Promise<void> {
-  await db`
+export const postponeEmail = (db: Writer, kind: EmailKind, { organizationId, id }: EmailKey, seconds: number) =>
+  db`
     update ${tables[kind]} set next_try_at = now() + ${seconds} * interval '1 second'
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 export async function deleteEmails(db: Writer, kind: EmailKind, keys: EmailKey[]): Promise<void> {
   if (keys.length === 0) return
@@ -46,40 +40,34 @@ export async function deleteEmails(db: Writer, kind: EmailKind, keys: EmailKey[]
     where email.organization_id = key.organization_id and email.id = key.id`
 }
 
-export async function insertAccountEmail(
+export const insertAccountEmail = (
   db: Writer,
   email: Omit<QueuedAccountEmail, 'createdAt'>,
   expiresInMinutes: number,
-): Promise<void> {
-  await db`
+) =>
+  db`
     insert into account_mails (organization_id, id, recipient, content, expires_at)
     values (${email.organizationId}, ${email.id}, ${email.recipient}, ${email.content},
       now() + ${expiresInMinutes} * interval '1 minute')`
-}
 
 /** Whether there are due or expired emails, or password resets whose emails have not been written yet. */
-export async function hasAccountEmailWork(db: Reader): Promise<boolean> {
-  const [row] = await db<{ any: boolean }>`
+export const hasAccountEmailWork = (db: Reader) =>
+  onlyValue(db<{ any: boolean }>`
     select exists (select 1 from account_mails where next_try_at <= now())
-      or exists (select 1 from password_reset_requests) as any`
-  return row!.any
-}
+      or exists (select 1 from password_reset_requests) as any`)
 
-export async function deleteExpiredAccountEmails(db: Writer): Promise<void> {
-  await db`delete from account_mails where expires_at <= now()`
-}
+export const deleteExpiredAccountEmails = (db: Writer) => db`delete from account_mails where expires_at <= now()`
 
-export async function insertNoticeEmails(
+export const insertNoticeEmails = (
   tx: Tx,
   organizationId: OrganizationId,
   noticeId: NoticeId,
   emails: { id: MessageId; userId: UserId }[],
-): Promise<void> {
-  await tx`
+) =>
+  tx`
     insert into notice_mails (organization_id, id, notice_id, user_id)
     select ${organizationId}, email.id, ${noticeId}, email.user_id
     from unnest(${emails.map(({ id }) => id)}::uuid[], ${emails.map(({ userId }) => userId)}::uuid[]) as email (id, user_id)`
-}
 
 export type NoticeEmail = EmailKey & {
   title: string
@@ -92,8 +80,8 @@ export type NoticeEmail = EmailKey & {
 }
 
 /** Skips recipients that are no longer owners (of imports: members) and notices that are too old. */
-export async function findNoticeEmails(db: Reader, keys: EmailKey[], daysMax: number): Promise<NoticeEmail[]> {
-  return db<NoticeEmail>`
+export const findNoticeEmails = (db: Reader, keys: EmailKey[], daysMax: number) =>
+  db<NoticeEmail>`
     select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
       users.email, organizations.name as organization_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
@@ -103,4 +91,3 @@ export async function findNoticeEmails(db: Reader, keys: EmailKey[], daysMax: nu
     join organizations on organizations.id = organization_id
     where notices.id = notice_mails.notice_id and notices.created_at > now() - ${daysMax} * interval '1 day'
       and users.id = notice_mails.user_id and (users.role = 'owner' or notices.kind = 'import_finished')`
-}
