@@ -6,6 +6,7 @@ import { detectDistribution, distribute, findDistributedTables, runSequentially 
 import { runConcurrently, splitStatements } from './concurrent-migration.ts'
 import type { Db, Tx } from './db.ts'
 import { withMigrationLock } from './migration-lock.ts'
+import { onlyValue } from './rows.ts'
 import { ReadOnlyConnection } from './transaction.ts'
 
 export type Migration = { number: number; name: string; text: string }
@@ -98,11 +99,9 @@ export async function isMigrated(db: Db): Promise<boolean> {
 }
 
 /** Returns false for a database that Waxwing was never started on. */
-export async function hasTables(db: Db): Promise<boolean> {
-  const [row] = await db<{ found: boolean }>`
-    select to_regclass('schema_migrations') is not null and to_regclass('organizations') is not null as found`
-  return row!.found
-}
+export const hasTables = (db: Db) =>
+  onlyValue(db<{ found: boolean }>`
+    select to_regclass('schema_migrations') is not null and to_regclass('organizations') is not null as found`)
 
 /**
  * Returns false for a standby and for a database that is set to read-only. The connection is closed then, so that the next

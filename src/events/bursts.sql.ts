@@ -134,17 +134,12 @@ export type Relabelled = {
 }
 
 /** Labels human clicks of one organization as made by a machine and returns those that were not labelled before. */
-export async function labelAsMachine(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: readonly EventId[],
-): Promise<Relabelled[]> {
-  return tx<Relabelled>`
+export const labelAsMachine = (tx: Tx, organizationId: OrganizationId, ids: readonly EventId[]) =>
+  tx<Relabelled>`
     update events
     set machine = true, machine_reason = ${burst}
     where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and not machine
     returning id, message_id, contact_id, flow_id, occurred_at, link`
-}
 
 export type FirstClick = {
   messageId: MessageId
@@ -156,12 +151,12 @@ export type FirstClick = {
 }
 
 /** Returns the recorded and the actual first human click on messages. */
-export async function findFirstClicks(
+export const findFirstClicks = (
   db: Reader,
   organizationId: OrganizationId,
   messages: readonly { messageId: MessageId; contactId: ContactId }[],
-): Promise<FirstClick[]> {
-  return db<FirstClick>`
+) =>
+  db<FirstClick>`
     select message.id as message_id, first.flow_id, first.occurred_at, (
       select min(occurred_at) from events
       where organization_id = ${organizationId} and contact_id = message.contact_id
@@ -174,7 +169,6 @@ export async function findFirstClicks(
     join first_occurrences as first on first.organization_id = ${organizationId} and first.subject_id = message.id
       and first.event_name = 'emailClick'
     where first.occurred_at < 'infinity'`
-}
 
 /**
  * Moves the first click of messages to a later one. Without a remaining human click it is set to infinity: the next

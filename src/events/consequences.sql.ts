@@ -33,12 +33,12 @@ export function updateMessageStates(tx: Tx, organizationId: OrganizationId, stat
 export type BouncedRecipient = { organizationId: OrganizationId; broadcastId: BroadcastId }
 
 /** Marks recipients of broadcasts whose email bounced after the relay had accepted it, and returns them. */
-export async function updateBouncedRecipients(
+export const updateBouncedRecipients = (
   tx: Tx,
   organizationId: OrganizationId,
   states: readonly Pick<MessageState, 'id' | 'reason'>[],
-): Promise<BouncedRecipient[]> {
-  return tx<BouncedRecipient>`
+) =>
+  tx<BouncedRecipient>`
     update broadcast_recipients
     set status = 'bounced', reason = state.reason
     from unnest(${states.map(({ id }) => id)}::uuid[], ${states.map(({ reason }) => reason)}::text[]) as state (id, reason)
@@ -48,7 +48,6 @@ export async function updateBouncedRecipients(
       and broadcast_recipients.contact_id = messages.contact_id and broadcast_recipients.message_id = messages.id
       and broadcast_recipients.status = 'sent'
     returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id`
-}
 
 export type BouncedRecipients = BouncedRecipient & { recipients: number }
 

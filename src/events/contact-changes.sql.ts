@@ -9,15 +9,10 @@ export type ChangedContact = {
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed'
 }
 
-export async function findChangedContacts(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly ContactId[],
-): Promise<ChangedContact[]> {
-  return db<ChangedContact>`
+export const findChangedContacts = (db: Reader, organizationId: OrganizationId, ids: readonly ContactId[]) =>
+  db<ChangedContact>`
     select id, email, first_name, subscription from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
-}
 
 export type ContactChangeEvent = {
   organizationId: OrganizationId

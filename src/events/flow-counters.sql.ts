@@ -56,20 +56,16 @@ const keysOf = (rows: readonly Omit<CountedValues, 'counted'>[]): Sql => sql`
   ${rows.map((row) => row.kind)}::text[],
   ${rows.map((row) => row.day)}::date[]`
 
-export async function selectCountedValues(
-  db: Reader,
-  keys: readonly Omit<CountedValues, 'counted'>[],
-): Promise<CountedValues[]> {
-  return db<CountedValues>`
+export const selectCountedValues = (db: Reader, keys: readonly Omit<CountedValues, 'counted'>[]) =>
+  db<CountedValues>`
     select stored.organization_id, stored.flow_id, stored.kind, stored.day::text, stored.counted
     from unnest(${keysOf(keys)}) as key (organization_id, flow_id, kind, day)
     join flow_counter_values as stored on stored.organization_id = key.organization_id
       and stored.flow_id = key.flow_id and stored.kind = key.kind and stored.day = key.day`
-}
 
 /** Adds values while there is room, and returns all values that are counted. The rows must be in key order. */
-export async function addCountedValues(tx: Tx, rows: readonly CountedValues[]): Promise<CountedValues[]> {
-  return tx<CountedValues>`
+export const addCountedValues = (tx: Tx, rows: readonly CountedValues[]) =>
+  tx<CountedValues>`
     insert into flow_counter_values as known (organization_id, flow_id, kind, day, counted)
     select organization_id, flow_id, kind, day, array(select jsonb_array_elements_text(counted::jsonb))
     from unnest(${keysOf(rows)}, ${rows.map(({ counted }) => JSON.stringify(counted))}::text[])
@@ -80,7 +76,6 @@ export async function addCountedValues(tx: Tx, rows: readonly CountedValues[]): 
       where value <> all (known.counted)
       limit greatest(0, ${valuesMaxOfKind} - cardinality(known.counted)))
     returning organization_id, flow_id, kind, day::text, counted`
-}
 
 export type FlowCounterRow = {
   organizationId: OrganizationId

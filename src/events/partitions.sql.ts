@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, firstValue } from '../db/rows.ts'
 
 const advisoryLock = 7_249_318
 /** Readers and writers of events would queue behind us, so give up and retry later. */
@@ -13,14 +14,12 @@ export async function lockPartitions(tx: Tx): Promise<void> {
   await tx.script(`set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${scanTimeoutMs}`)
 }
 
-export async function selectPartitionNames(db: Reader): Promise<string[]> {
-  const rows = await db<{ name: string }>`
+export const selectPartitionNames = (db: Reader) =>
+  allValues(db<{ name: string }>`
     select relname as name from pg_inherits
     join pg_class on pg_class.oid = inhrelid
     where inhparent = 'events'::regclass
-    order by relname`
-  return rows.map(({ name }) => name)
-}
+    order by relname`)
 
 /**
  * Creates a partition and moves the rows that the default partition contains for it, while the default partition is
@@ -70,14 +69,10 @@ export async function deleteStray(tx: Tx, keptSince: Date, limit: number): Promi
   return rows.length === limit
 }
 
-export async function setKeptSince(db: Writer, since: Date): Promise<void> {
-  await db`
+export const setKeptSince = (db: Writer, since: Date) =>
+  db`
     insert into events_kept (since) values (${since})
     on conflict (only_row) do update set since = greatest(events_kept.since, excluded.since)`
-}
 
 /** Returns undefined if nothing was ever dropped. */
-export async function findKeptSince(db: Reader): Promise<Date | undefined> {
-  const [row] = await db<{ since: Date }>`select since from events_kept`
-  return row?.since
-}
+export const findKeptSince = (db: Reader) => firstValue(db<{ since: Date }>`select since from events_kept`)

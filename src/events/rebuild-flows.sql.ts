@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { domainOf, valuesMax } from './flow-counters.sql.ts'
 
@@ -119,17 +120,15 @@ export async function compareFlows(tx: Tx, since: Date): Promise<{ counters: num
 }
 
 /** Describes up to `limit` differences. */
-export async function describeFlowDifferences(tx: Tx, limit: number): Promise<string[]> {
-  const rows = await tx<{ words: string }>`
+export const describeFlowDifferences = (tx: Tx, limit: number) =>
+  allValues(tx<{ words: string }>`
     select format('counter of %s, flow %s, %s %s, %s %s: total %s, unique %s, machine %s; by the events %s, %s, %s',
       event_name, flow_id, kind, coalesce(nullif(value, ''), '(other)'), grain,
       to_char(starts_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), total, uniques, machine, expected_total,
       expected_uniques, expected_machine) as words
     from different_flow_counters
     order by organization_id, flow_id, kind, grain, starts_at, value, event_name
-    limit ${limit}`
-  return rows.map(({ words }) => words)
-}
+    limit ${limit}`)
 
 export async function correctFlows(tx: Tx): Promise<void> {
   await tx.script(`

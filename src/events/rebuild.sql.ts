@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { allValues } from '../db/rows.ts'
 import { contactChangeNames } from '../values/event-types.ts'
 import { allFlows } from './counters.ts'
 
@@ -103,8 +104,8 @@ export async function compare(tx: Tx, since: Date): Promise<Differences> {
 }
 
 /** Describes up to `limit` differences. */
-export async function describeDifferences(tx: Tx, limit: number): Promise<string[]> {
-  const rows = await tx<{ words: string }>`
+export const describeDifferences = (tx: Tx, limit: number) =>
+  allValues(tx<{ words: string }>`
     (
       select format('counter of %s, flow %s, %s %s: total %s, unique %s, machine %s; by the events %s, %s, %s',
         event_name, flow_id, grain, to_char(starts_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), total, uniques,
@@ -121,9 +122,7 @@ export async function describeDifferences(tx: Tx, limit: number): Promise<string
       order by organization_id, subject_id, event_name
       limit ${limit}
     )
-    limit ${limit}`
-  return rows.map(({ words }) => words)
-}
+    limit ${limit}`)
 
 export async function correct(tx: Tx): Promise<void> {
   await tx.script(`

@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, hasRows } from '../db/rows.ts'
 import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
 import type { FlowContent, FlowKind } from './flows.sql.ts'
 
@@ -18,20 +19,14 @@ export type Draft = FlowContent & {
   updatedBy: string | null
 }
 
-export async function findDraft(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-): Promise<Draft | undefined> {
-  const [row] = await db<Draft>`
+export const findDraft = (db: Reader, organizationId: OrganizationId, flowId: FlowId) =>
+  first(db<Draft>`
     select drafts.organization_id, drafts.flow_id, drafts.revision, drafts.base_version, drafts.name, drafts.kind,
       drafts.subject, drafts.html, drafts.html_format, drafts.text, drafts.from_name, drafts.from_email, drafts.reply_to,
       drafts.test_version_id, drafts.updated_at, users.email as updated_by
     from flow_drafts drafts
     left join users on users.id = drafts.updated_by and users.organization_id = ${organizationId}
-    where drafts.organization_id = ${organizationId} and drafts.flow_id = ${flowId}`
-  return row
-}
+    where drafts.organization_id = ${organizationId} and drafts.flow_id = ${flowId}`)
 
 export type NewDraft = Omit<Draft, 'testVersionId' | 'updatedAt' | 'updatedBy'> & { updatedBy: UserId | null }
 
@@ -61,11 +56,9 @@ export function updateDraftRevision(tx: Tx, { organizationId, flowId, revision, 
 }
 
 /** Returns false if there is no draft. */
-export async function deleteDraft(db: Writer, organizationId: OrganizationId, flowId: FlowId): Promise<boolean> {
-  const rows = await db`
-    delete from flow_drafts where organization_id = ${organizationId} and flow_id = ${flowId} returning 1`
-  return rows.length > 0
-}
+export const deleteDraft = (db: Writer, organizationId: OrganizationId, flowId: FlowId) =>
+  hasRows(db`
+    delete from flow_drafts where organization_id = ${organizationId} and flow_id = ${flowId} returning 1`)
 
 /** Has no effect if the draft was changed since. */
 export function updateTestVersion(tx: Tx, draft: Draft, versionId: FlowVersionId): void {

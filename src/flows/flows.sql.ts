@@ -1,5 +1,6 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, hasRows, onlyValue } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 
@@ -51,11 +52,10 @@ const versionColumns = sql`versions.id, versions.flow_id, versions.number, versi
   versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
   versions.reply_to, versions.variables, versions.created_at`
 
-export async function insertFlow(tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>): Promise<void> {
-  await tx`
+export const insertFlow = (tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>) =>
+  tx`
     insert into flows (organization_id, id, name, kind, status, version_id)
     values (${flow.organizationId}, ${flow.id}, ${flow.name}, ${flow.kind}, ${flow.status}, ${flow.versionId})`
-}
 
 export type NewVersion = Omit<Version, 'number' | 'kind' | 'createdAt'> & {
   organizationId: OrganizationId
@@ -74,82 +74,58 @@ export async function insertVersion(tx: Tx, version: NewVersion, draftKind: Flow
       ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${JSON.stringify(version.variables)}, ${version.createdBy})`
 }
 
-async function nextNumber(tx: Tx, organizationId: OrganizationId, flowId: FlowId): Promise<number> {
-  const [row] = await tx<{ number: number }>`
+const nextNumber = (tx: Tx, organizationId: OrganizationId, flowId: FlowId) =>
+  onlyValue(tx<{ number: number }>`
     select coalesce(max(number), 0) + 1 as number from flow_versions
-    where organization_id = ${organizationId} and flow_id = ${flowId}`
-  return row!.number
-}
+    where organization_id = ${organizationId} and flow_id = ${flowId}`)
 
-export async function updateFlow(
+export const updateFlow = (
   tx: Tx,
   flow: Pick<Flow, 'organizationId' | 'id' | 'name' | 'kind' | 'status' | 'versionId'>,
-) {
-  await tx`
+) =>
+  tx`
     update flows
     set name = ${flow.name}, kind = ${flow.kind}, status = ${flow.status}, version_id = ${flow.versionId}, updated_at = now()
     where organization_id = ${flow.organizationId} and id = ${flow.id}`
-}
 
 /** Returns false if the flow does not exist. */
-export async function markFlowDeleted(db: Writer, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
-  const rows = await db`
+export const markFlowDeleted = (db: Writer, organizationId: OrganizationId, id: FlowId) =>
+  hasRows(db`
     update flows set deleted_at = now(), status = 'archived'
     where organization_id = ${organizationId} and id = ${id} and deleted_at is null
-    returning id`
-  return rows.length > 0
-}
+    returning id`)
 
-export async function findFlow(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: FlowId,
-  lock = false,
-): Promise<Flow | undefined> {
-  const [row] = await db.run<Flow>(sql`
+export const findFlow = (db: Reader, organizationId: OrganizationId, id: FlowId, lock = false) =>
+  first(
+    db<Flow>`
     select ${flowColumns} from flows
     where organization_id = ${organizationId} and id = ${id} and deleted_at is null
-    ${lock ? sql`for update` : sql``}`)
-  return row
-}
+    ${lock ? sql`for update` : sql``}`,
+  )
 
-export async function findVersions(
-  db: Reader,
-  keys: { organizationId: OrganizationId; id: FlowVersionId }[],
-): Promise<Version[]> {
-  return db.run<Version>(sql`
+export const findVersions = (db: Reader, keys: { organizationId: OrganizationId; id: FlowVersionId }[]) =>
+  db<Version>`
     select ${versionColumns}
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    join flow_versions versions on versions.organization_id = key.organization_id and versions.id = key.id`)
-}
+    join flow_versions versions on versions.organization_id = key.organization_id and versions.id = key.id`
 
 export type VersionSummary = Pick<Version, 'subject' | 'createdAt'> & { number: number; createdBy: string | null }
 
-export async function selectVersions(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-): Promise<VersionSummary[]> {
-  return db<VersionSummary>`
+export const selectVersions = (db: Reader, organizationId: OrganizationId, flowId: FlowId) =>
+  db<VersionSummary>`
     select versions.number, versions.subject, versions.created_at, users.email as created_by
     from flow_versions versions
     left join users on users.id = versions.created_by
     where versions.organization_id = ${organizationId} and flow_id = ${flowId} and number is not null
     order by number desc
     limit 200`
-}
 
-export async function findVersionByNumber(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-  number: number,
-): Promise<Version | undefined> {
-  const [row] = await db.run<Version>(sql`
+export const findVersionByNumber = (db: Reader, organizationId: OrganizationId, flowId: FlowId, number: number) =>
+  first(
+    db<Version>`
     select ${versionColumns} from flow_versions versions
-    where organization_id = ${organizationId} and flow_id = ${flowId} and number = ${number}`)
-  return row
-}
+    where organization_id = ${organizationId} and flow_id = ${flowId} and number = ${number}`,
+  )
 
 /** What the list of flows shows of a draft. */
 export type DraftMark = { revision: number; baseVersion: number; updatedAt: Date }
@@ -193,7 +169,7 @@ export async function selectFlows(
     ...(filter.query ? [matchesQuery(filter.query)] : []),
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),
   ]
-  return db.run<FlowSummary>(sql`
+  return db<FlowSummary>`
     select ${flowColumns}, coalesce(versions.subject, drafts.subject) as subject, coalesce(versions.number, 0) as number,
       drafts.base_version as draft_base_version, drafts.updated_at as draft_updated_at,
       coalesce(figures.sent, 0)::int8 as sent, coalesce(figures.opens, 0)::int8 as opens_unique,
@@ -213,5 +189,5 @@ export async function selectFlows(
     ) figures on true
     where ${and(conditions)}
     order by flows.id desc
-    limit ${filter.limit}`)
+    limit ${filter.limit}`
 }

@@ -1,4 +1,5 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
+import { countRows, first, hasRows } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -33,40 +34,29 @@ export async function selectInbox(
     visibleTo(reader),
     ...(before ? [sql`message_id < ${before}`] : []),
   ]
-  return db.run<InboxSummary>(sql`
+  return db<InboxSummary>`
     select ${inboxColumns(organizationId)}
     from inbox
     where ${and(conditions)}
     order by message_id desc
-    limit ${limit}`)
+    limit ${limit}`
 }
 
-export async function findInInbox(
-  db: Reader,
-  organizationId: OrganizationId,
-  messageId: MessageId,
-  reader: InboxReader,
-): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
-  const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
+export const findInInbox = (db: Reader, organizationId: OrganizationId, messageId: MessageId, reader: InboxReader) =>
+  first(
+    db<InboxSummary & { raw: Buffer }>`
     select ${inboxColumns(organizationId)}, raw
     from inbox
-    where organization_id = ${organizationId} and message_id = ${messageId} and ${visibleTo(reader)}`)
-  return row
-}
+    where organization_id = ${organizationId} and message_id = ${messageId} and ${visibleTo(reader)}`,
+  )
 
 /** Returns whether the email of a message is in the inbox. */
-export async function inboxHolds(db: Reader, organizationId: OrganizationId, messageId: MessageId): Promise<boolean> {
-  const rows = await db`select from inbox where organization_id = ${organizationId} and message_id = ${messageId}`
-  return rows.length > 0
-}
+export const inboxHolds = (db: Reader, organizationId: OrganizationId, messageId: MessageId) =>
+  hasRows(db`select from inbox where organization_id = ${organizationId} and message_id = ${messageId}`)
 
 /** Deletes the emails that the reader can see. */
-export async function emptyInbox(db: Writer, organizationId: OrganizationId, reader: InboxReader): Promise<number> {
-  const rows = await db.run(
-    sql`delete from inbox where organization_id = ${organizationId} and ${visibleTo(reader)} returning 1`,
-  )
-  return rows.length
-}
+export const emptyInbox = (db: Writer, organizationId: OrganizationId, reader: InboxReader) =>
+  countRows(db`delete from inbox where organization_id = ${organizationId} and ${visibleTo(reader)} returning 1`)
 
 export type InboxRow = {
   organizationId: OrganizationId
@@ -86,8 +76,8 @@ const isQueued = sql`exists (
 
 export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued)
 
-export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = sql`true`): Promise<void> {
-  await db`
+export const insertIntoInbox = (db: Writer, rows: InboxRow[], condition = sql`true`) =>
+  db`
     insert into inbox (organization_id, message_id, sender, recipient, subject, raw, owners_only)
     select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8'), owners_only
     from unnest(
@@ -101,11 +91,10 @@ export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = 
     ) as row (organization_id, message_id, sender, recipient, subject, raw, owners_only)
     where ${condition}
     on conflict do nothing`
-}
 
 /** Deletes all but the newest emails of each organization. */
-export async function trimInboxes(db: Db, emailsMax: number): Promise<void> {
-  await db.statement`
+export const trimInboxes = (db: Db, emailsMax: number) =>
+  db.statement`
     delete from inbox
     using (
       select organization_id, message_id,
@@ -114,4 +103,3 @@ export async function trimInboxes(db: Db, emailsMax: number): Promise<void> {
     ) ranked
     where ranked.position > ${emailsMax}
       and inbox.organization_id = ranked.organization_id and inbox.message_id = ranked.message_id`
-}

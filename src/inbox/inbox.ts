@@ -10,4 +10,6 @@ export const inboxReply = 'kept in the built-in inbox'
 const emailsPerOrganizationMax = 1_000
 
 /** Deletes all but the newest emails of each organization's inbox. */
-export const trimInbox = (db: Db): Promise<void> => trimInboxes(db, emailsPerOrganizationMax)
+export async function trimInbox(db: Db): Promise<void> {
+  await trimInboxes(db, emailsPerOrganizationMax)
+}

@@ -4,14 +4,9 @@ import type { DeliveryId, EventId, OrganizationId, WebhookId } from '../values/i
 import type { Subscription } from './fan-out.ts'
 
 /** Returns the webhooks that select the event by name. */
-export async function findSelecting(
-  db: Reader,
-  organizationId: OrganizationId,
-  eventName: WebhookEventName,
-): Promise<Pick<Subscription, 'id' | 'status'>[]> {
-  return db`
+export const findSelecting = (db: Reader, organizationId: OrganizationId, eventName: WebhookEventName) =>
+  db<Pick<Subscription, 'id' | 'status'>>`
     select id, status from webhooks where organization_id = ${organizationId} and ${eventName} = any (event_types)`
-}
 
 export type AnnouncedDelivery = { id: DeliveryId; webhookId: WebhookId; isActive: boolean }
 

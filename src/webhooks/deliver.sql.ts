@@ -35,12 +35,12 @@ export type DeliveryRow = SealedSecrets &
  * Returns everything needed to attempt these deliveries. Skips deliveries with another status and those whose webhook
  * was deleted.
  */
-export async function findDeliveriesToSend(
+export const findDeliveriesToSend = (
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
   statuses: readonly DeliveryStatus[] = ['pending'],
-): Promise<DeliveryRow[]> {
-  return db<DeliveryRow>`
+) =>
+  db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
       deliveries.created_at, deliveries.is_test, ${keptBody}, webhooks.url, webhooks.acknowledge, webhooks.retry_4xx,
       webhooks.retry_schedule, ${sealedSecrets},
@@ -57,7 +57,6 @@ export async function findDeliveriesToSend(
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
       and coalesce(deliveries.body, '') = ''
     where deliveries.status = any (${statuses}::text[])`
-}
 
 export type DeliveryResult = {
   settlement: Settlement

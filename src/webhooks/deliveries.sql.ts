@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { WebhookEventName } from '../values/event-types.ts'
@@ -51,21 +52,15 @@ export async function selectDeliveries(
     ...(filter.eventName ? [sql`event_name = ${filter.eventName}`] : []),
     ...(filter.before ? [sql`id < ${filter.before}`] : []),
   ]
-  return db.run<Delivery>(
-    sql`select ${columns} from deliveries where ${and(conditions)} order by id desc limit ${filter.limit}`,
-  )
+  return db<Delivery>`select ${columns} from deliveries where ${and(conditions)} order by id desc limit ${filter.limit}`
 }
 
-export async function findDelivery(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: DeliveryId,
-): Promise<(Delivery & { body: string | null }) | undefined> {
-  const [row] = await db.run<Delivery & { body: string | null }>(
-    sql`select ${columns}, ${keptBody} from deliveries where organization_id = ${organizationId} and id = ${id}`,
+export const findDelivery = (db: Reader, organizationId: OrganizationId, id: DeliveryId) =>
+  first(
+    db<
+      Delivery & { body: string | null }
+    >`select ${columns}, ${keptBody} from deliveries where organization_id = ${organizationId} and id = ${id}`,
   )
-  return row
-}
 
 export type Attempt = {
   number: number
@@ -78,17 +73,12 @@ export type Attempt = {
   responseBody: string | null
 }
 
-export async function selectAttempts(
-  db: Reader,
-  organizationId: OrganizationId,
-  deliveryId: DeliveryId,
-): Promise<Attempt[]> {
-  return db<Attempt>`
+export const selectAttempts = (db: Reader, organizationId: OrganizationId, deliveryId: DeliveryId) =>
+  db<Attempt>`
     select number, at, duration_ms, status_code, outcome, reason, signature, response_body
     from delivery_attempts
     where organization_id = ${organizationId} and delivery_id = ${deliveryId}
     order by number`
-}
 
 /** Inserts a finished delivery without an event: a test. */
 export async function insertTestDelivery(
@@ -169,19 +159,18 @@ function enqueueReplayed(tx: Tx, organizationId: OrganizationId, rows: readonly 
   )
 }
 
-export async function failDeliveries(
+export const failDeliveries = (
   db: Writer,
   deliveries: { organizationId: OrganizationId; id: DeliveryId }[],
   reason: string,
-): Promise<void> {
-  await db`
+) =>
+  db`
     update deliveries set status = 'failed', next_attempt_at = null, reason = ${reason}
     from unnest(
       ${deliveries.map((delivery) => delivery.organizationId)}::uuid[],
       ${deliveries.map((delivery) => delivery.id)}::uuid[]
     ) as gone (organization_id, id)
     where deliveries.organization_id = gone.organization_id and deliveries.id = gone.id and status = 'pending'`
-}
 
 /**
  * Follows a CTE `doomed (organization_id, id, row_ctid)`. Attempts are looked up by key ("offset 0"), and rows are deleted

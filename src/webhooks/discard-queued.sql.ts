@@ -1,8 +1,9 @@
 import type { Tx } from '../db/db.ts'
+import { onlyValue } from '../db/rows.ts'
 
 /** The jobs are deleted when a worker reads them. */
-export async function failQueuedDeliveries(tx: Tx, before: Date, reason: string): Promise<number> {
-  const [row] = await tx<{ count: number }>`
+export const failQueuedDeliveries = (tx: Tx, before: Date, reason: string) =>
+  onlyValue(tx<{ count: number }>`
     with failed as (
       update deliveries set status = 'failed', reason = ${reason}, next_attempt_at = null
       from jobs
@@ -11,6 +12,4 @@ export async function failQueuedDeliveries(tx: Tx, before: Date, reason: string)
         and deliveries.status = 'pending' and deliveries.created_at < ${before}
       returning 1
     )
-    select count(*) from failed`
-  return row!.count
-}
+    select count(*) from failed`)

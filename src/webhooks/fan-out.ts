@@ -17,20 +17,18 @@ export type Subscription = {
 }
 
 /** Returns all webhooks of these organizations. */
-export async function findSubscriptions(db: Reader, organizationIds: OrganizationId[]): Promise<Subscription[]> {
-  return db<Subscription>`
+export const findSubscriptions = (db: Reader, organizationIds: OrganizationId[]) =>
+  db<Subscription>`
     select organization_id, id, status, all_events, event_types
     from webhooks
     where organization_id = any (${organizationIds}::uuid[])`
-}
 
 /** Returns the webhooks of these organizations that select changes of contacts by name. */
-export async function findChangeSubscriptions(db: Reader, organizationIds: OrganizationId[]): Promise<Subscription[]> {
-  return db<Subscription>`
+export const findChangeSubscriptions = (db: Reader, organizationIds: OrganizationId[]) =>
+  db<Subscription>`
     select organization_id, id, status, all_events, event_types
     from webhooks
     where organization_id = any (${organizationIds}::uuid[]) and event_types && ${[...contactChangeNames]}::text[]`
-}
 
 type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: WebhookEventName }
 

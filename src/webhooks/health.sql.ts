@@ -19,25 +19,21 @@ const isUnreported = ({ minutes, hours }: ReportAfter): Sql => sql`
     or (failing_notified_at < failing_since and failing_notified_at < now() - ${hours} * interval '1 hour'))`
 
 /** Returns the webhooks of all organizations whose failure should be reported, at most `limit`. */
-export async function findFailing(
-  db: Reader,
-  { limit, ...after }: ReportAfter & { limit: number },
-): Promise<{ organizationId: OrganizationId; id: WebhookId }[]> {
-  return db<{ organizationId: OrganizationId; id: WebhookId }>`
+export const findFailing = (db: Reader, { limit, ...after }: ReportAfter & { limit: number }) =>
+  db<{ organizationId: OrganizationId; id: WebhookId }>`
     select organization_id, id from webhooks
     where ${isUnreported(after)}
     order by failing_since
     limit ${limit}`
-}
 
 /** Marks webhooks of one organization as reported, and returns those that no other process has marked. */
-export async function markFailingReported(
+export const markFailingReported = (
   tx: Tx,
   organizationId: OrganizationId,
   ids: readonly WebhookId[],
   after: ReportAfter,
-): Promise<FailingWebhook[]> {
-  return tx<FailingWebhook>`
+) =>
+  tx<FailingWebhook>`
     update webhooks
     set failing_notified_at = now()
     where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and ${isUnreported(after)}
@@ -47,13 +43,11 @@ export async function markFailingReported(
         and deliveries.webhook_id between webhooks.id and webhooks.id and attempt_count > 0 and not is_test
       order by webhook_id desc, deliveries.id desc
       limit 1) as last_reason`
-}
 
 /** Pauses webhooks whose attempts have failed for `days`, including one after that time, and returns them. */
-export async function pauseFailing(tx: Tx, days: number, reason: string): Promise<PausedWebhook[]> {
-  return tx<PausedWebhook>`
+export const pauseFailing = (tx: Tx, days: number, reason: string) =>
+  tx<PausedWebhook>`
     update webhooks
     set status = 'paused', paused_reason = ${reason}, updated_at = now()
     where status = 'active' and failing_since is not null and last_attempt_at - failing_since >= ${days} * interval '1 day'
     returning organization_id, id, name, failing_since`
-}

@@ -18,20 +18,14 @@ export type PastEvent = {
 }
 
 /** Returns the newest events of an organization, as they would be delivered to a webhook. */
-export async function selectNewestEvents(
-  db: Reader,
-  organizationId: OrganizationId,
-  webhookId: WebhookId,
-  limit: number,
-): Promise<PastEvent[]> {
-  return db<PastEvent>`
+export const selectNewestEvents = (db: Reader, organizationId: OrganizationId, webhookId: WebhookId, limit: number) =>
+  db<PastEvent>`
     select id, delivery_id(id, ${webhookId}) as delivery_id, event_name, occurred_at, message_id, flow_id, machine, data,
       contact_id, contact_email, contact_first_name
     from events
     where organization_id = ${organizationId}
     order by id desc
     limit ${limit}`
-}
 
 export type PastDelivery = { event: PastEvent; body: string; attempts: Attempt[]; isDelivered: boolean }
 

@@ -1,4 +1,5 @@
 import type { Reader, Writer } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { leastUuid, type OrganizationId, type WebhookId } from '../values/ids.ts'
 
@@ -9,37 +10,21 @@ export type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
 export const sealedSecrets = sql`webhooks.secret,
   case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret`
 
-export async function findSecrets(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: WebhookId,
-): Promise<SealedSecrets | undefined> {
-  const [row] = await db<SealedSecrets>`
-    select ${sealedSecrets} from webhooks where organization_id = ${organizationId} and id = ${id}`
-  return row
-}
+export const findSecrets = (db: Reader, organizationId: OrganizationId, id: WebhookId) =>
+  first(db<SealedSecrets>`
+    select ${sealedSecrets} from webhooks where organization_id = ${organizationId} and id = ${id}`)
 
 /** Returns the secrets of the next webhooks of all organizations, in the order of their keys. */
-export async function selectSecretsAfter(
-  db: Reader,
-  after: WebhookKey | undefined,
-  limit: number,
-): Promise<(WebhookKey & SealedSecrets)[]> {
-  return db<WebhookKey & SealedSecrets>`
+export const selectSecretsAfter = (db: Reader, after: WebhookKey | undefined, limit: number) =>
+  db<WebhookKey & SealedSecrets>`
     select organization_id, id, secret, previous_secret from webhooks
     where (organization_id, id) > (${after?.organizationId ?? leastUuid}::uuid, ${after?.id ?? leastUuid}::uuid)
     order by organization_id, id
     limit ${limit}`
-}
 
 /** Has no effect if the secret was rotated since. */
-export async function replaceSecrets(
-  db: Writer,
-  before: WebhookKey & SealedSecrets,
-  after: SealedSecrets,
-): Promise<void> {
-  await db`
+export const replaceSecrets = (db: Writer, before: WebhookKey & SealedSecrets, after: SealedSecrets) =>
+  db`
     update webhooks
     set secret = ${after.secret}, previous_secret = ${after.previousSecret}
     where organization_id = ${before.organizationId} and id = ${before.id} and secret = ${before.secret}`
-}

@@ -1,4 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, first, hasRows } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { WebhookEventName } from '../values/event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../values/ids.ts'
@@ -31,30 +32,17 @@ const columns = sql`organization_id, id, name, url, all_events, event_types, sta
   (select email from users where users.id = webhooks.created_by and users.organization_id = webhooks.organization_id)
     as created_by_email`
 
-export async function selectWebhooks(db: Reader, organizationId: OrganizationId): Promise<Webhook[]> {
-  return db.run<Webhook>(
-    sql`select ${columns} from webhooks where organization_id = ${organizationId} order by id desc`,
-  )
-}
+export const selectWebhooks = (db: Reader, organizationId: OrganizationId) =>
+  db<Webhook>`select ${columns} from webhooks where organization_id = ${organizationId} order by id desc`
 
-export async function findWebhook(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: WebhookId,
-): Promise<Webhook | undefined> {
-  const [row] = await db.run<Webhook>(
-    sql`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id}`,
-  )
-  return row
-}
+export const findWebhook = (db: Reader, organizationId: OrganizationId, id: WebhookId) =>
+  first(db<Webhook>`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id}`)
 
 /** Locks the webhook until the end of the transaction, so that concurrent changes are serialized. */
-export async function lockWebhook(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<Webhook | undefined> {
-  const [row] = await tx.run<Webhook>(
-    sql`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id} for no key update`,
+export const lockWebhook = (tx: Tx, organizationId: OrganizationId, id: WebhookId) =>
+  first(
+    tx<Webhook>`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id} for no key update`,
   )
-  return row
-}
 
 /** Locks the organization until the end of the transaction, so that the limit also applies to concurrent requests. */
 export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Promise<number> {
@@ -83,7 +71,7 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhoo
   return row!
 }
 
-export async function updateWebhook(
+export const updateWebhook = (
   tx: Tx,
   webhook: Pick<
     Webhook,
@@ -97,8 +85,9 @@ export async function updateWebhook(
     | 'retrySchedule'
     | 'status'
   >,
-): Promise<Webhook | undefined> {
-  const [row] = await tx.run<Webhook>(sql`
+) =>
+  first(
+    tx<Webhook>`
     update webhooks
     set name = ${webhook.name}, url = ${webhook.url}, all_events = ${webhook.allEvents}, event_types = ${webhook.eventTypes},
       acknowledge = ${webhook.acknowledge}, retry_4xx = ${webhook.retry4xx}::int[], retry_schedule = ${webhook.retrySchedule},
@@ -107,46 +96,37 @@ export async function updateWebhook(
       paused_reason = case when ${webhook.status} = 'paused' then paused_reason end,
       status = ${webhook.status}, updated_at = now()
     where organization_id = ${webhook.organizationId} and id = ${webhook.id}
-    returning ${columns}`)
-  return row
-}
+    returning ${columns}`,
+  )
 
 /** Returns the webhooks that were paused. */
-export async function pauseActiveWebhooksOf(
-  tx: Tx,
-  organizationId: OrganizationId,
-  userId: UserId,
-): Promise<WebhookId[]> {
-  const rows = await tx<{ id: WebhookId }>`
+export const pauseActiveWebhooksOf = (tx: Tx, organizationId: OrganizationId, userId: UserId) =>
+  allValues(tx<{ id: WebhookId }>`
     update webhooks
     set status = 'paused', paused_reason = 'The person who created it was removed from the team.', updated_at = now()
     where organization_id = ${organizationId} and created_by = ${userId} and status = 'active'
-    returning id`
-  return rows.map(({ id }) => id)
-}
+    returning id`)
 
 /** Returns false if the webhook does not exist. */
-export async function deleteWebhookRow(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<boolean> {
-  const rows = await tx`delete from webhooks where organization_id = ${organizationId} and id = ${id} returning id`
-  return rows.length > 0
-}
+export const deleteWebhookRow = (tx: Tx, organizationId: OrganizationId, id: WebhookId) =>
+  hasRows(tx`delete from webhooks where organization_id = ${organizationId} and id = ${id} returning id`)
 
 /** The previous secret stays valid for `overlapHours`. */
-export async function rotateSecret(
+export const rotateSecret = (
   db: Writer,
   key: { organizationId: OrganizationId; id: WebhookId },
   secret: Buffer,
   overlapHours: number,
-): Promise<Webhook | undefined> {
-  const [row] = await db.run<Webhook>(sql`
+) =>
+  first(
+    db<Webhook>`
     update webhooks
     set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
       previous_secret_until = now() + nullif(${overlapHours}::float8, 0) * interval '1 hour',
       secret = ${secret}, updated_at = now()
     where organization_id = ${key.organizationId} and id = ${key.id}
-    returning ${columns}`)
-  return row
-}
+    returning ${columns}`,
+  )
 
 export type DeliveryStats = { webhookId: WebhookId; delivered: number; failed: number; pending: number }
 
@@ -156,12 +136,8 @@ const statsDeliveriesMax = 2_000
 /**
  * Returns the deliveries of the last 24 hours by status, without tests, among the newest deliveries of each webhook.
  */
-export async function selectDeliveryStats(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: WebhookId[],
-): Promise<DeliveryStats[]> {
-  return db<DeliveryStats>`
+export const selectDeliveryStats = (db: Reader, organizationId: OrganizationId, ids: WebhookId[]) =>
+  db<DeliveryStats>`
     select webhook.id as webhook_id,
       count(*) filter (where recent.status = 'delivered') as delivered,
       count(*) filter (where recent.status = 'failed') as failed,
@@ -177,4 +153,3 @@ export async function selectDeliveryStats(
       limit ${statsDeliveriesMax}
     ) recent on recent.created_at > now() - interval '24 hours' and not recent.is_test
     group by webhook.id`
-}

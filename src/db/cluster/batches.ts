@@ -2,6 +2,7 @@ import { Batcher, type BatcherOptions } from '../../runtime/batcher.ts'
 import { groupBy } from '../../values/group-by.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import { type Db, isConnectionFault, type Reader } from '../db.ts'
+import { allValues } from '../rows.ts'
 import { NodeLookup } from './nodes.ts'
 
 type OfOrganization = { organizationId: OrganizationId }
@@ -48,10 +49,8 @@ export async function organizationsToVisit(db: Reader): Promise<(OrganizationId 
   return selectOrganizationIds(db)
 }
 
-export async function selectOrganizationIds(db: Reader): Promise<OrganizationId[]> {
-  const rows = await db<{ id: OrganizationId }>`select id from organizations order by id`
-  return rows.map(({ id }) => id)
-}
+export const selectOrganizationIds = (db: Reader) =>
+  allValues(db<{ id: OrganizationId }>`select id from organizations order by id`)
 
 export type ItemBatcher<Item, Result> = Pick<Batcher<Item, Result>, 'add' | 'drained'>
 

@@ -1,16 +1,15 @@
 import { SetupFault } from '../../values/errors.ts'
 import type { Db, Reader, Tx } from '../db.ts'
 import { withMigrationLock } from '../migration-lock.ts'
+import { onlyValue } from '../rows.ts'
 import { distributionSteps, readDistributionPlan, stepStatements } from './distribution-plan.ts'
 
 /** Copying the rows of a large table exceeds the usual statement timeout. */
 const unlimited = { unlimited: true }
 
 /** Returns false without asking further if the server does not have the extension. */
-export async function hasCitus(db: Reader): Promise<boolean> {
-  const [row] = await db<{ exists: boolean }>`select exists (select from pg_extension where extname = 'citus')`
-  return row!.exists
-}
+export const hasCitus = (db: Reader) =>
+  onlyValue(db<{ exists: boolean }>`select exists (select from pg_extension where extname = 'citus')`)
 
 /** Returns the tables that Citus distributes or copies to all nodes; none without the extension. */
 export async function findDistributedTables(db: Reader): Promise<Set<string>> {

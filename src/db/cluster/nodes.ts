@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { Batcher } from '../../runtime/batcher.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import type { Reader } from '../db.ts'
+import { allValues } from '../rows.ts'
 
 export type ClusterNode = { name: string; isUp: boolean }
 
@@ -16,14 +17,12 @@ export async function checkNodes(db: Reader): Promise<ClusterNode[]> {
 }
 
 /** Returns the organizations of each node. Asks only the coordinator, so it also works while nodes are down. */
-export async function findOrganizationsByNode(db: Reader): Promise<OrganizationId[][]> {
-  const rows = await db<{ ids: OrganizationId[] }>`
+export const findOrganizationsByNode = (db: Reader) =>
+  allValues(db<{ ids: OrganizationId[] }>`
     select array_agg(organizations.id) as ids
     from organizations
     join pg_dist_placement on shardid = get_shard_id_for_distribution_column('lanes', organizations.id)
-    group by groupid`
-  return rows.map(({ ids }) => ids)
-}
+    group by groupid`)
 
 /** Returns the node of each organization. Asks only the coordinator. */
 export async function findNodesOf(db: Reader, ids: readonly OrganizationId[]): Promise<Map<OrganizationId, number>> {
