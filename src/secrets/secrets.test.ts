@@ -39,10 +39,13 @@ test.each([
   expect(readFileSync(file, 'utf8')).toBe(content)
 })
 
-test('names DATA_DIR if the directory is not writable', async () => {
+test('in a directory that is not writable, reads the secret, and names DATA_DIR if there is none', async () => {
   using folder = newFolder()
-  chmodSync(folder.path, 0o500)
+  const secret = await loadAppSecret(join(folder.path, 'filled'))
+  chmodSync(join(folder.path, 'filled/secret'), 0o644)
+  for (const path of ['filled', '.']) chmodSync(join(folder.path, path), 0o555)
   await asOrdinaryUser(async () => {
+    expect(await loadAppSecret(join(folder.path, 'filled'))).toBe(secret)
     await expect(loadAppSecret(folder.path)).rejects.toThrow(SetupFault)
     await expect(loadAppSecret(folder.path)).rejects.toThrow(/^DATA_DIR: .*EACCES/)
   })

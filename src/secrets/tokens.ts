@@ -82,8 +82,11 @@ function deriveKey(secret: string): Key {
   }
 }
 
-/** Shared by all tokens, since allocating a buffer takes longer than writing a token. */
-const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + linkMacBytes)
+/**
+ * Shared by all tokens, since allocating a buffer takes longer than writing a token. A destination that is too long is
+ * cut within the room for the MAC.
+ */
+const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + clickUrlBytesMax + linkMacBytes)
 /** The ids in `scratch`: the links of an email follow each other, and its ids are written once. */
 let scratchIds: MailIds | undefined
 
@@ -96,11 +99,10 @@ const isMac = (mac: Buffer, key: KeyObject, signed: Buffer): boolean =>
 
 function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
   const url = payload.url ?? ''
-  if (url.length > clickUrlBytesMax) throw tooLong()
   scratch[0] = key.id
   if (!scratchIds || !areSameIds(scratchIds, payload)) writeLinkIds(payload)
   const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
-  if (urlBytes > clickUrlBytesMax) throw tooLong()
+  if (urlBytes > clickUrlBytesMax) throw new RangeError('The destination is too long for a token')
   const end = keyIdBytes + linkIdsBytes + urlBytes
   scratch.write(macOf(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
   return scratch.toString('base64url', 0, end + linkMacBytes)
@@ -121,8 +123,6 @@ function writeLinkIds(ids: MailIds): void {
   writeId(scratch, keyIdBytes + 3 * idBytes, ids.flowId)
   scratchIds = ids
 }
-
-const tooLong = () => new RangeError('The destination is too long for a token')
 
 function verifyLink(
   keys: readonly Key[],
@@ -185,7 +185,8 @@ function toBase32(bytes: Buffer): string {
     bits += 8
     for (; bits >= 5; bits -= 5) text += base32[(held >> (bits - 5)) & 31]!
   }
-  return bits > 0 ? text + base32[(held << (5 - bits)) & 31]! : text
+  // Four bits of the 38 bytes are left.
+  return text + base32[(held << (5 - bits)) & 31]!
 }
 
 /** Returns undefined if the text is not the output of `toBase32` for this many bytes. */
