@@ -58,6 +58,7 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
       return sent
     },
     holdBulk: (isHeld) => relay.holdBulk(isHeld),
+    resize: (connections) => relay.resize(connections),
     capacity: (options) => relay.capacity(options),
     state: () => relay.state(),
     check: () => relay.check(),

@@ -37,7 +37,8 @@ class Relay implements Transport {
   readonly #target: SmtpTarget
   readonly #options: RelayOptions
   readonly #limits: RelayLimits
-  readonly #connections: number
+  readonly #capacity: number
+  #connections: number
   readonly #outage: Outage
   #queue: Item[] = []
   /** Emails that wait until the queue is empty. */
@@ -62,6 +63,7 @@ class Relay implements Transport {
     this.#options = options
     this.#limits = { ...relayLimits, ...options.relayLimits }
     this.#connections = options.connections ?? connectionsDefault
+    this.#capacity = this.#connections * this.#limits.mailsPerSlot
     this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
@@ -83,6 +85,12 @@ class Relay implements Transport {
     if (!isHeld) this.#pump()
   }
 
+  resize(connections: number): void {
+    this.#connections = connections
+    for (const connection of this.#free.keys()) if (connection.quiet && this.#room() < 0) this.#retire(connection)
+    this.#pump()
+  }
+
   #queueOf(bulk: boolean): Item[] {
     return bulk ? this.#bulkQueue : this.#queue
   }
@@ -93,7 +101,7 @@ class Relay implements Transport {
 
   capacity({ bulk = false }: SendOptions = {}): number {
     if (this.#closed || this.state().kind === 'down') return 0
-    return this.#connections * this.#limits.mailsPerSlot - (bulk ? this.#bulkInFlight : this.#inFlight)
+    return this.#capacity - (bulk ? this.#bulkInFlight : this.#inFlight)
   }
 
   /** The relay is down only if no connection is open or being opened. */
@@ -181,7 +189,10 @@ class Relay implements Transport {
     void connection.send(written.envelope, written.data, onFree).then((outcome) => {
       if (!freed) this.#release(connection)
       this.#settle(item, outcome, fresh)
-      if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
+      if (connection.quiet && !connection.lost && !this.#free.has(connection)) {
+        if (this.#mustClose(connection)) this.#retire(connection)
+        else this.#release(connection)
+      }
       this.#pump()
     })
   }
@@ -224,13 +235,13 @@ class Relay implements Transport {
     if (this.#inFlight + this.#bulkInFlight === 0) this.#onDrained?.()
   }
 
-  #isSpent(connection: SmtpConnection): boolean {
-    return connection.carried >= this.#limits.mailsPerConnection
+  #mustClose(connection: SmtpConnection): boolean {
+    return connection.carried >= this.#limits.mailsPerConnection || this.#room() < 0
   }
 
   #release(connection: SmtpConnection): void {
-    // A connection that reached its limit is closed when its last email is settled.
-    if (connection.lost || this.#isSpent(connection)) return
+    // It is closed when its last email is settled.
+    if (connection.lost || this.#mustClose(connection)) return
     this.#free.set(connection, performance.now())
     this.#idleTimer ??= setTimeout(() => this.#retireIdle(), this.#limits.idleMs).unref()
     this.#pump()

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../../test/support/certificates.ts'
 import { type Answer, hang, reset, type Step, startRawSmtp } from '../../../test/support/raw-smtp.ts'
 import { freePort } from '../../../test/support/service.ts'
+import { until as eventually } from '../../../test/support/until.ts'
 import { openRelay, type RelayOptions } from '../src/relay.ts'
 import type { RelayState, SendOptions, SendOutcome, Transport } from '../src/transport.ts'
 
@@ -63,6 +64,25 @@ test('sends many emails over a few connections, each once', async () => {
   expect(it.relay.capacity()).toBe(30)
   expect(server.connections()).toBe(3)
   expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
+})
+
+test('a smaller pool closes its surplus connections, and loses no email', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 4 })
+  const first = sendAll(it.relay, 100)
+  await eventually('some emails', () => server.mails.length >= 20)
+  it.relay.resize(1)
+  expect(kinds(await first)).toEqual(['accepted'])
+  await eventually(
+    'three connections to be closed',
+    () => server.commands.filter((line) => line === 'QUIT').length === 3,
+  )
+  expect(kinds(await sendAll(it.relay, 20))).toEqual(['accepted'])
+  expect(server.connections()).toBe(4)
+  it.relay.resize(3)
+  expect(kinds(await sendAll(it.relay, 20))).toEqual(['accepted'])
+  expect(server.connections()).toBe(6)
+  expect(server.mails).toHaveLength(140)
 })
 
 test('bulk emails have a limit of their own and wait while other emails wait', async () => {
