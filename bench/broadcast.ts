@@ -5,7 +5,7 @@ import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
 import { startService } from './support/service.ts'
-import { createFlow, insertContacts } from './support/tenant-data.ts'
+import { createFlow, createGroupOfAll, insertContacts } from './support/tenant-data.ts'
 import { until } from './support/until.ts'
 
 const perRound = 20_000
@@ -25,18 +25,13 @@ export async function broadcast(): Promise<Result> {
   // Only marketing flows are sent to many.
   const flow = await createFlow(tenant, { kind: 'marketing' })
   await insertContacts(service.db, tenant.id, perRound)
-  const group = await tenant.manage('POST', '/groups', { name: 'All' })
-  await service.db.statement`
-    insert into group_members (organization_id, group_id, contact_id)
-    select organization_id, (select id from groups where organization_id = ${tenant.id}), id
-    from contacts
-    where organization_id = ${tenant.id}`
+  const group = await createGroupOfAll(service.db, tenant)
 
   const sendThrough = async () => {
     const { id } = await tenant.manage('POST', '/broadcasts', {
       name: 'News',
       flow_id: flow.text,
-      audience: { group_ids: [group.id] },
+      audience: { group_ids: [group] },
       context: { order_id: 1042 },
     })
     const startedAt = performance.now()

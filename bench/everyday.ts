@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { Agent, createServer, request } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { atEnd } from './support/cleanup.ts'
 import { paced } from './support/paced.ts'
 import { startPeer } from './support/peer.ts'
 import { cpuMicrosOfTree } from './support/process-tree.ts'
+import { requestsTo } from './support/requests.ts'
 import type { Result } from './support/result.ts'
 import { percentiles } from './support/rounds.ts'
 import { appSecret, type Service, startService } from './support/service.ts'
@@ -58,15 +59,22 @@ export async function everyday(): Promise<Result> {
   const send = async (index: number) => {
     const email = addressOf(index + 1)
     const arrived = receiver.arrivalOf(email)
-    await call('POST', '/public/api/v1/flow/send-email-through-flow', { 'x-api-token': tenant.apiKey }, [
-      JSON.stringify({ flow_id: flow.text, contact_email: email, context: { order_id: 1042 } }),
-    ])
+    await call(
+      'POST',
+      '/public/api/v1/flow/send-email-through-flow',
+      { 'x-api-token': tenant.apiKey },
+      {
+        flow_id: flow.text,
+        contact_email: email,
+        context: { order_id: 1042 },
+      },
+    )
     await arrived
   }
   const open = async () => {
     const { path, messageId } = pixelOf(flow)
     const arrived = receiver.arrivalOf(messageId)
-    await call('GET', path, reader, [])
+    await call('GET', path, reader)
     await arrived
   }
   await paced({ perSecond: 20, seconds: warmUpSeconds }, send)
@@ -193,23 +201,6 @@ async function startReceiver(): Promise<Receiver> {
     port: (server.address() as AddressInfo).port,
     arrivalOf: (key) => new Promise((resolve) => waiting.set(key, resolve)),
   }
-}
-
-function requestsTo({ port }: Service) {
-  const agent = new Agent({ keepAlive: true })
-  atEnd(() => agent.destroy())
-  return (method: string, path: string, headers: Record<string, string>, [body]: string[]): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const all = { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-      request({ port, host: '127.0.0.1', method, path, agent, headers: all }, (response) => {
-        response.resume().once('end', () => {
-          if (response.statusCode === 200) resolve()
-          else reject(new Error(`${method} ${path}: ${response.statusCode}`))
-        })
-      })
-        .once('error', reject)
-        .end(body)
-    })
 }
 
 const reader = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15' }

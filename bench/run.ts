@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { accept } from './accept.ts'
 import { backlog } from './backlog.ts'
+import { beside } from './beside.ts'
 import { broadcast } from './broadcast.ts'
 import { deliver } from './deliver.ts'
 import { everyday } from './everyday.ts'
@@ -23,6 +24,7 @@ const benches: Record<string, () => Promise<Result>> = {
   members,
   send,
   broadcast,
+  beside,
   track,
   deliver,
   latency,

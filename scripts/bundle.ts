@@ -15,6 +15,9 @@ const sources = [
   join(packageRoot, 'package-lock.json'),
 ]
 
+/** The service, and its child processes. */
+const programs = ['cli', 'task-process', 'sending-process']
+
 /**
  * Our own packages, which no registry has, and packages of many ES modules. The others are single files or CommonJS, which Node
  * loads faster.
@@ -33,7 +36,7 @@ export async function bundleWhenStale(): Promise<void> {
   const next = join(dist, `bin.${process.pid}.tmp`)
   try {
     await build({
-      input: { cli: join(dist, 'src/cli.js'), 'task-process': join(dist, 'src/task-process.js') },
+      input: Object.fromEntries(programs.map((name) => [name, join(dist, `src/${name}.js`)])),
       platform: 'node',
       external: (id) => !/^[./]/.test(id) && !bundled.test(id),
       output: { dir: next, format: 'esm', entryFileNames: '[name].js' },

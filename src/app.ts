@@ -1,7 +1,7 @@
 import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
 import { measureLastBackup } from './backup/last-backup.ts'
-import { broadcastJob, broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
+import { broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
 import { stepWorker } from './broadcasts/step.job.ts'
 import { bulkActionWorker } from './bulk-actions/bulk-action.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
@@ -20,13 +20,7 @@ import { type BounceListener, startBounceListener } from './mail/bounce-listener
 import { measureRelay } from './mail/relay-report.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
-import {
-  recordExpiredBroadcast,
-  recordFailingWebhook,
-  recordFinishedImport,
-  recordPausedBroadcast,
-  recordPausedWebhook,
-} from './notices/notices.ts'
+import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions, type Role } from './parts.ts'
 import { eraseInTransaction } from './privacy/erase-contact.ts'
@@ -38,6 +32,7 @@ import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { within } from './runtime/within.ts'
+import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
 import { sendAccountEmails } from './system-emails/account-emails.ts'
 import { sendNoticeEmails } from './system-emails/notice-emails.ts'
@@ -58,8 +53,6 @@ const secondMs = 1_000
 const pauseCheckMs = 2 * secondMs
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
-/** Emails in flight at once while they are only stored in the inbox. */
-const inboxInFlightMax = 500
 /** Short, because users wait for these emails. */
 const accountEmailsEveryMs = 2 * secondMs
 
@@ -100,7 +93,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   measureLastBackup(parts.metrics, parts.db)
   const { METRICS_PORT: metricsPort, METRICS_HOST: metricsHost } = config
   const metricsServer = metricsPort === undefined ? undefined : createMetricsServer(parts)
-  const workers = createWorkers(parts)
+  const { workers, stop: stopWorkers } = createWorkers(parts)
   const loops = createLoops(parts)
   let stopMonitor = () => {}
   let bounces: BounceListener | undefined
@@ -108,6 +101,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
 
   let stopping = false
   const startWorking = async () => {
+    parts.sendingProcesses?.start()
     for (const part of [...workers, ...loops]) {
       if (stopping) return
       part.start()
@@ -117,7 +111,8 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   }
   const stopWorking = async () => {
     stopping = true
-    if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
+    if (!roles.includes('work')) return
+    await Promise.all([stopWorkers(), parts.sendingProcesses?.stop(), ...loops.map((loop) => loop.stop())])
   }
   const stopServing = async () => {
     await Promise.all([server.close(), metricsServer?.close(), bounces?.close()])
@@ -180,32 +175,12 @@ function noteWrites(server: Server, replica: Replica): void {
 
 /** All workers of the queue. */
 function createWorkers(parts: Parts) {
-  const { config, db, log, failures, hints, relay, templates, urgentWork, work, pause } = parts
+  const { db, log, failures, hints, templates, urgentWork, work, pause } = parts
   const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ db, log, failures, hints, spec })
-  const attempts = {
-    runner: parts.runner,
-    tokens: parts.tokens,
-    settings: parts.mail,
-    relay,
-    dkim: parts.dkim,
-    senders: parts.senders,
-    retryDelays: config.MAIL_RETRY_DELAYS,
-  }
-  const inFlightMax = relay?.capacity() ?? inboxInFlightMax
+  const inFlightMax = inFlightMaxOf(parts)
   const broadcasts = broadcastsOfMessages(db)
-  const sending = sendJob({ ...attempts, db, templates, urgentWork, inFlightMax, broadcasts })
-  let isStopping = false
-  const steps = {
-    db,
-    log,
-    hints,
-    work,
-    isOpen: () => !pause.isPaused && relay?.state().kind !== 'down',
-    isStopping: () => isStopping,
-    onPaused: recordPausedBroadcast,
-    onExpired: recordExpiredBroadcast,
-  }
-  const broadcasting = broadcastJob({ ...attempts, ...steps, failures, templates, urgentWork, inFlightMax })
+  const sending = sendJob({ ...attemptPartsOf(parts), db, templates, urgentWork, inFlightMax, broadcasts })
+  const isPaused = () => pause.isPaused
   const delivering = deliverJob({
     db,
     log,
@@ -223,24 +198,17 @@ function createWorkers(parts: Parts) {
   const bulkActions = worker(bulkActionWorker({ db, work, erase: eraseInTransaction }))
   const undoer = worker(undoWorker({ db, work, forgetContacts }))
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  const broadcastSteps = worker(stepWorker(steps))
-  const broadcaster = worker(broadcasting.spec)
-  const stoppingFirst = {
-    start: () => broadcaster.start(),
-    get firstRun() {
-      return broadcaster.firstRun
-    },
-    stop: () => {
+  let isStopping = false
+  const steps = worker(stepWorker({ ...broadcastPartsOf(parts, isPaused), work, isStopping: () => isStopping }))
+  const broadcaster = parts.sendingProcesses ? [] : [createBroadcaster(parts, isPaused)]
+  const workers = [sender, deliverer, importer, bulkActions, undoer, ...broadcaster, steps]
+  return {
+    workers,
+    stop: async () => {
       isStopping = true
-      broadcasting.stop()
-      return broadcaster.stop()
+      await Promise.all(workers.map((each) => each.stop()))
     },
   }
-  const others = [sender, deliverer, importer, bulkActions, undoer]
-  return [
-    ...(config.BROADCASTS === 'only' ? [] : others),
-    ...(config.BROADCASTS === 'exclude' ? [] : [stoppingFirst, broadcastSteps]),
-  ]
 }
 
 /** While sending is paused, jobs stay queued. */
@@ -265,7 +233,10 @@ function createLoops(parts: Parts): Loop[] {
   const secretCheck = new SecretCheck(parts)
   const loop = (name: string, everyMs: number, run: () => Promise<void>) => new Loop({ name, everyMs, run, failures })
   return [
-    loop('look for a pause of sending', pauseCheckMs, () => parts.pause.refresh()),
+    loop('look for a pause of sending', pauseCheckMs, async () => {
+      await parts.pause.refresh()
+      parts.sendingProcesses?.pauseIfPaused()
+    }),
     loop('keep partitions', hourMs, () => maintainPartitions(partitionsOf(parts))),
     loop('report failing endpoints', minuteMs, () => reportFailingEndpoints(health)),
     loop('pause dead endpoints', minuteMs, () => pauseDeadEndpoints(health)),

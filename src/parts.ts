@@ -1,4 +1,4 @@
-import { openRelay } from '@waxwing/smtp-client'
+import type { Transport } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
 import { createEmailChangeLimit } from './accounts/email-changes.ts'
 import { createInvitationEmailLimit } from './accounts/invitations.ts'
@@ -6,45 +6,40 @@ import { KeyCache } from './accounts/key-cache.ts'
 import { ResetLimit } from './accounts/password-resets.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
+import { broadcastKind, stepKind } from './broadcasts/lanes.ts'
 import type { Config } from './config/config.ts'
+import { sendingSharesOf } from './config/sending-processes.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import { type Tuning, tuning } from './config/tuning.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import { createBoundedWork } from './db/bounded-work.ts'
-import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import type { Database } from './db/connect.ts'
+import type { Db } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
 import { createEventCounter, EventRecorder } from './events/record.ts'
-import { TemplateCache } from './flows/template-cache.ts'
-import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
-import { dkimOf } from './mail/dkim.ts'
-import { countOutcomes, reportRelay } from './mail/relay-report.ts'
-import { createSenderPolicy } from './mail/sender-policy.ts'
 import { Acceptor } from './messages/accept.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
-import { parseMailbox } from './messages/outgoing.ts'
 import { measureBacklog } from './queue/backlog-metrics.ts'
 import { Hints } from './queue/hints.ts'
-import { FailureLog } from './runtime/failure-log.ts'
+import type { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
-import { UrgentWork } from './runtime/urgent-work.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
-import { createTokens } from './secrets/tokens.ts'
+import { createSendingParts } from './sending-parts.ts'
+import { SendingProcesses } from './sending-processes/sending-processes.ts'
 import { SendingPause } from './sending-status/sending-pause.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
 import { createAccountEmails } from './system-emails/account-emails.ts'
-import { createTaskPool } from './tasks/create-pool.ts'
 import type { TaskChild } from './tasks/task-child.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
 import { createPageSender } from './tracking/page.ts'
-import { idHeadersFor } from './tracking/providers/id-headers.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
@@ -76,6 +71,8 @@ export type PartsOptions = {
   nameServers?: readonly string[] | undefined
   /** Idle task processes of stopped services in the same process, as in tests. */
   spareTaskProcesses?: TaskChild[] | undefined
+  /** Where sending processes find the database. Without it, the service sends broadcasts itself. */
+  databaseAddress?: Database['address'] | undefined
   /** Other limits than the usual ones, in tests. */
   tuning?: Partial<Tuning> | undefined
 }
@@ -86,41 +83,27 @@ export type Parts = ReturnType<typeof createParts>
 export function createParts(options: PartsOptions) {
   const { config, secrets, db, replica: replicaDb, log, nameServers } = options
   const limits: Tuning = { ...tuning, ...options.tuning }
-  const hints = new Hints(db)
-  const failures = new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) })
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
     webhookConcurrency: limits.webhookConcurrency,
   })
   const metrics = createMetrics()
-  const mail = createMailParts({ config, log, nameServers, metrics })
-  const urgentWork = new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld))
-  const templates = new TemplateCache(db)
+  const hints = new Hints(db)
+  const sendingParts = createSendingParts({ ...options, limits, hints, metrics })
+  const { failures, relay, dkim, mail, senders, templates, tasks, runner, urgentWork } = sendingParts
+  const pause = new SendingPause(db)
   measurePool(db, metrics)
   const replica = replicaDb && createReplica({ limits, db, replicaDb, log, failures, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
-  const tasks = createTaskPool({
-    processes: limits.taskProcesses,
-    spare: options.spareTaskProcesses,
-    registry: metrics,
-    log,
-  })
-  const runner = new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs })
   const counter = createEventCounter(metrics)
   const events = new EventRecorder({ db, counter })
   const quota = quotaOf(config, db)
   return {
-    config,
+    ...sendingParts,
     limits,
-    db,
-    log,
-    failures,
-    hints,
-    templates,
-    metrics,
     metricsText: metricsTextOf(metrics),
-    tasks,
-    runner,
+    sending: new SendingStatus({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers }),
+    sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
     keys: new KeyCache(db, failures),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
@@ -139,12 +122,9 @@ export function createParts(options: PartsOptions) {
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,
-    pause: new SendingPause(db),
+    pause,
     quota,
-    urgentWork,
-    acceptor: new Acceptor({ db, templates, runner, senders: mail.senders, urgentWork, quota }),
-    tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    ...mail,
+    acceptor: new Acceptor({ db, templates, runner, senders, urgentWork, quota }),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
@@ -162,6 +142,25 @@ export function createParts(options: PartsOptions) {
       ca: webhookAuthoritiesOf(config),
     }),
   }
+}
+
+type ProcessParts = { hints: Hints; relay: Transport | undefined; metrics: Registry; pause: SendingPause }
+
+function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, pause }: ProcessParts) {
+  const { config, secrets, db, databaseAddress: database, log } = options
+  const shares = sendingSharesOf(config)
+  if (!database || !relay || shares.processes === 0) return undefined
+  return new SendingProcesses({
+    shares,
+    kinds: [stepKind, broadcastKind],
+    start: { config, secrets, database },
+    isDistributed: () => db.isDistributed,
+    isPaused: () => pause.isPaused,
+    hints,
+    relay,
+    metrics,
+    log,
+  })
 }
 
 type ReplicaParts = { limits: Tuning; db: Db; replicaDb: Db; log: Log; failures: FailureLog; metrics: Registry }
@@ -201,27 +200,4 @@ function createRateLimits({ RATE_LIMIT_PER_SECOND: perKey }: Config, limits: Tun
       message: 'Too many requests from your address. Wait a moment and try again.',
     }),
   }
-}
-
-type MailOptions = Omit<PartsOptions, 'secrets' | 'db'> & { metrics: Registry }
-
-/** The relay and what is needed to send through it. */
-function createMailParts({ config, log, nameServers, metrics }: MailOptions) {
-  const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
-  const relay = url ? countOutcomes(openRelay(url, { connections, onState: reportRelay(log) }), metrics) : undefined
-  const dkim = dkimOf(config)
-  const mail = {
-    baseUrl: config.BASE_URL,
-    mailFrom: parseMailbox(config.MAIL_FROM),
-    bounceDomain: config.BOUNCE_DOMAIN,
-    idHeaders: idHeadersFor(config),
-  }
-  const sending = new SendingStatus({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
-  const senders = createSenderPolicy({
-    isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
-    allowedDomains: config.ALLOWED_SENDER_DOMAINS,
-    defaultSender: mail.mailFrom.email,
-    dkimDomain: dkim?.domain,
-  })
-  return { relay, dkim, mail, sending, senders }
 }

@@ -68,7 +68,7 @@ const signInBytesMax = 16 * 1024
 /** The operational routes of every process. */
 export async function registerOperatorRoutes(
   server: Server,
-  { config, limits, db, metrics, metricsText, pause }: Parts,
+  { config, limits, db, metrics, metricsText, pause, sendingProcesses }: Parts,
   roles: readonly Role[],
 ): Promise<void> {
   const readiness = { db, directories: writtenDirectories(config, roles), freeMibMin: limits.diskFreeMibMin }
@@ -82,6 +82,7 @@ export async function registerOperatorRoutes(
   const findAllWarnings = async () => [
     ...(await findWarnings(db)),
     ...((await pause.find()) ? ['Sending is paused.'] : []),
+    ...(sendingProcesses?.problems ?? []),
   ]
   await add(server, healthRoutes({ findProblems: () => findProblems(readiness), findWarnings: findAllWarnings }))
 }

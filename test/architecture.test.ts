@@ -12,6 +12,7 @@ const order = [
   'db',
   'queue',
   'mail',
+  'sending-processes',
   'mime',
   'http',
   'documentation',
@@ -40,7 +41,15 @@ const order = [
 
 const root = 'src'
 /** These may import everything. */
-const wiring = new Set(['app.ts', 'parts.ts', 'routes.ts', 'cli.ts', 'task-process.ts'])
+const wiring = new Set([
+  'app.ts',
+  'parts.ts',
+  'sending-parts.ts',
+  'routes.ts',
+  'cli.ts',
+  'task-process.ts',
+  'sending-process.ts',
+])
 const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0]! : '')
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

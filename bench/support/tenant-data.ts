@@ -43,3 +43,14 @@ export async function insertContacts(db: Db, organizationId: OrganizationId, cou
   }
   await db.statement.script('analyze contacts')
 }
+
+/** Creates a group with all contacts, the first of the organization. Returns its id. */
+export async function createGroupOfAll(db: Db, tenant: Tenant): Promise<string> {
+  const { id } = await tenant.manage('POST', '/groups', { name: 'All' })
+  await db.statement`
+    insert into group_members (organization_id, group_id, contact_id)
+    select organization_id, (select id from groups where organization_id = ${tenant.id}), id
+    from contacts
+    where organization_id = ${tenant.id}`
+  return id
+}

@@ -13,7 +13,7 @@ import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
-import { interrupted, pauseAutomatically } from './automatic-pause.ts'
+import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
 import { afterLastPart } from './decide.ts'
@@ -21,16 +21,20 @@ import { giveUpBroadcast } from './failures.ts'
 import { broadcastKind, type PartPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
+import type { ExpireParts } from './prepare.ts'
 import { kindOf } from './service-announcements.ts'
 import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.ts'
 import { Slots } from './slots.ts'
-import type { StepParts } from './step.job.ts'
 import { Turn, type TurnEnd } from './turn.ts'
 import { loadVersions } from './variants.ts'
 import { windowAt } from './weekly-window.ts'
 
 export type BroadcastJobParts = AttemptParts &
-  StepParts & {
+  PauseParts &
+  ExpireParts & {
+    /** Returns false while nothing may be sent. */
+    isOpen: () => boolean
+    isStopping: () => boolean
     failures: FailureLog
     hints: Hints
     templates: TemplateCache

@@ -2,7 +2,7 @@ import { type Claim, endJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBroadcast } from './broadcasts.sql.ts'
-import { expire, type PrepareParts } from './prepare.ts'
+import { type ExpireParts, expire } from './prepare.ts'
 
 /** What is left to do for a broadcast that has ended is tried again after this time. */
 const cleanUpRetryMs = 60 * 60 * 1_000
@@ -12,7 +12,7 @@ const reason = 'failed'
  * Called when a job of a broadcast has failed several times in a row. The broadcast ends or is paused with a reason, instead
  * of being tried again and again: emails could be sent twice each time.
  */
-export async function giveUpBroadcast(parts: PrepareParts & PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
+export async function giveUpBroadcast(parts: ExpireParts & PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
   const key = { organizationId: claim.organizationId, id }
   const status = (await findBroadcast(parts.db, key.organizationId, id))?.status
   if (status === 'scheduled' || status === 'preparing')

@@ -45,12 +45,15 @@ const zonesMax = 1_000
 
 type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
 
-export type PrepareParts = {
+export type ExpireParts = {
   db: Db
-  work: BoundedWork
-  isStopping: () => boolean
   /** Informs the owners that the broadcast was not sent. */
   onExpired: Report
+}
+
+export type PrepareParts = ExpireParts & {
+  work: BoundedWork
+  isStopping: () => boolean
 }
 
 /** Thrown to roll back a slice if the broadcast was cancelled or another worker continues. */
@@ -93,7 +96,7 @@ type Key = Pick<Broadcast, 'organizationId' | 'id'>
 
 /** Ends a broadcast that was not sent. The step runs again, to delete what was frozen. */
 export async function expire(
-  parts: PrepareParts,
+  parts: ExpireParts,
   claim: Claim,
   key: Key,
   reason: string,

@@ -1,6 +1,7 @@
 import { hasUsers } from '../accounts/accounts.ts'
 import { type Config, findUnknownSettings, type SettingSources } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
+import { describeSending } from '../config/sending-processes.ts'
 import type { Database } from '../db/connect.ts'
 import type { DemoAccount } from '../demo/demo.ts'
 import type { Role } from '../parts.ts'
@@ -20,7 +21,7 @@ export async function banner({
 }: {
   config: Config
   sources: SettingSources
-  database: Database
+  database: Pick<Database, 'db' | 'description' | 'note'>
   roles: readonly Role[]
   demoAccount?: DemoAccount | undefined
   /** Webhooks whose secret cannot be decrypted. */
@@ -39,6 +40,7 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
+    ...(roles.includes('work') && config.SMTP_URL ? [`             ${describeSending(config)}`] : []),
     ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
     ...findUnknownSettings(sources).map((line) => `  Note       ${line}`),
@@ -50,7 +52,7 @@ export async function banner({
   return `\n${lines.join('\n')}\n\n`
 }
 
-const webLines = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
+const webLines = async ({ BASE_URL: url }: Config, { db }: Pick<Database, 'db'>): Promise<string[]> => [
   `  Web app    ${url}`,
   ...((await hasUsers(db)) ? [] : ['  Get started: open the web app and create the first account']),
   `  API docs   ${url}/docs`,

@@ -121,7 +121,7 @@ test('doctor and banner warn about webhooks to private addresses', async () => {
   expect(stdout).toMatch(/^note Webhooks {4}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
   expect(code).toBe(0)
   const config = readConfig({ ...settings, HOST: '0.0.0.0' })
-  const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
+  const database = { db: testDb.db, description: 'a test', note: null }
   const sources = { fileName: '.env', file: {}, environment: {} }
   const shown = await banner({ config, sources, database, roles: ['work'], undecryptable: 0 })
   expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { openRelay } from '@waxwing/smtp-client'
 import { type Config, findUnknownSettings, readSettings } from '../config/config.ts'
+import { describeSending } from '../config/sending-processes.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { hostOf } from '../values/domain.ts'
@@ -39,6 +40,7 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   for (const message of unknownSettings) yield { check: 'Settings', ok: true, message, note: true }
   yield* checkDatabase(config)
   yield await relay(config.SMTP_URL)
+  if (config.SMTP_URL) yield { check: 'Processes', ok: true, message: describeSending(config) }
   yield await baseUrl(config.BASE_URL)
   yield* goingLive(config)
   yield* privateTargets(config)

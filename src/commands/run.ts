@@ -54,8 +54,16 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     const { createApp } = await import('../app.ts')
     const { banner } = await import('./banner.ts')
     const { findUndecryptableSecrets, webhookSecretBox } = await import('../webhooks/signing-secrets.ts')
-    const { db, replica } = database
-    const app = await createApp({ config, secrets: { ...secrets, currentSince }, db, replica, log, roles })
+    const { db, replica, address } = database
+    const app = await createApp({
+      config,
+      secrets: { ...secrets, currentSince },
+      db,
+      replica,
+      databaseAddress: roles.includes('work') ? address : undefined,
+      log,
+      roles,
+    })
     await startOrExplain(app, config, roles)
     const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) })
     process.stdout.write(

@@ -102,11 +102,14 @@ export const settings = {
     smtpUrl,
     { secret: true },
   ),
-  SMTP_CONNECTIONS: setting('10', 'SMTP connections per process.', wholeNumber(1, 200)),
-  BROADCASTS: setting(
-    'include',
-    'Whether this process sends broadcasts: `include`, `exclude` or `only`. With `exclude`, another process has to send them. With `only`, `waxwing work` does nothing else from the queue.',
-    oneOf('include', 'exclude', 'only'),
+  SMTP_CONNECTIONS: setting(
+    '10',
+    'SMTP connections of `waxwing start` or `work`, including its sending processes.',
+    wholeNumber(1, 200),
+  ),
+  SENDING_PROCESSES: optional(
+    'Child processes of `waxwing start` and `work` that send broadcasts, at a lower priority. If unset, one less than the cores of the machine, at most 4. 0 sends them in the process itself.',
+    wholeNumber(0, 16),
   ),
   MAIL_FROM: setting('hello@localhost', 'Sender of flows without a sender of their own.', text),
   ALLOWED_SENDER_DOMAINS: setting(

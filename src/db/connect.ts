@@ -13,6 +13,8 @@ const versionMin = 15
 
 export type Database = {
   db: Db
+  /** For child processes, which use the same database. */
+  address: Pick<DbOptions, 'connection' | 'direct'>
   /** A streaming replica, which may be unreachable. */
   replica?: Db | undefined
   /** Shown at startup, without password. */
@@ -87,16 +89,18 @@ async function open({
     const close = async () => {
       await Promise.all([db.close(), replica?.close()])
     }
-    return { db, replica, description: withoutPassword(url), note: null, close }
+    const address = { connection: { connectionString: url }, direct: pool.direct }
+    return { db, address, replica, description: withoutPassword(url), note: null, close }
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedFailure)) throw error
     if (orRunning && error.running) return error.running
     throw error.olderVersion === undefined ? new SetupFault(error.message) : new OlderCluster(error.message)
   })
+  const address = { connection: embedded.connection }
   if (!('stop' in embedded)) {
     const db = await connect(embedded.connection, pool, log, signal)
-    return { db, description: describeEmbedded(embedded), note: null, close: () => db.close() }
+    return { db, address, description: describeEmbedded(embedded), note: null, close: () => db.close() }
   }
   try {
     const db = await connect(embedded.connection, pool, log, signal)
@@ -104,7 +108,7 @@ async function open({
       await db.close()
       await embedded.stop()
     }
-    return { db, description: describeEmbedded(embedded), note: embedded.note, close }
+    return { db, address, description: describeEmbedded(embedded), note: embedded.note, close }
   } catch (error) {
     await embedded.stop()
     throw error

@@ -16,6 +16,9 @@ export type Listener = {
   changed?(lane: string): void
 }
 
+/** What a listener is called for, for a worker in another process. */
+export type Hint = { kind: JobKind; event: 'enqueued' | 'due' } | { kind: JobKind; event: 'changed'; lane: string }
+
 type Notification = { from: string; kind: JobKind; lane?: string }
 
 const channel = 'waxwing_jobs'
@@ -31,13 +34,14 @@ export class Hints {
   readonly #self = randomUUID()
   readonly #listeners = new Map<JobKind, Set<Listener>>()
   readonly #pending = new Set<string>()
-  readonly #due: DueLanes
+  readonly #due: DueLanes | undefined
   #timer: NodeJS.Timeout | undefined
   #stopListening: () => Promise<void> = async () => {}
 
-  constructor(db: Db) {
+  /** With `areForwarded`, another process calls `receive`, so that this one need not listen and poll. */
+  constructor(db: Db, { areForwarded = false } = {}) {
     this.#db = db
-    this.#due = new DueLanes(db, (kind) => this.#call(kind, (listener) => listener.due?.()))
+    this.#due = areForwarded ? undefined : new DueLanes(db, (kind) => this.#call(kind, (listener) => listener.due?.()))
     db.onAnnouncement((announced) => {
       if (announced instanceof Enqueued) for (const [kind, jobs] of announced.byKind) this.#offer(kind, jobs)
       if (announced instanceof LanesChanged) for (const lane of announced.lanes) this.#changed(announced.kind, lane)
@@ -45,6 +49,7 @@ export class Hints {
   }
 
   async start(): Promise<void> {
+    if (!this.#due) return
     const listening = await this.#db.listen(channel, (payload) => {
       const { from, kind, lane } = JSON.parse(payload) as Notification
       if (from === this.#self) return
@@ -65,11 +70,28 @@ export class Hints {
     const listeners = this.#listeners.get(kind) ?? new Set()
     listeners.add(listener)
     this.#listeners.set(kind, listeners)
-    if (listener.due) this.#due.add(kind)
+    if (listener.due) this.#due?.add(kind)
     return () => {
       listeners.delete(listener)
-      if (listener.due) this.#due.delete(kind)
+      if (listener.due) this.#due?.delete(kind)
     }
+  }
+
+  /** Calls `send` with the hints of this kind. Returns a function that ends it. */
+  forward(kind: JobKind, send: (hint: Hint) => void): () => void {
+    return this.on(kind, {
+      enqueued: () => send({ kind, event: 'enqueued' }),
+      due: () => send({ kind, event: 'due' }),
+      changed: (lane) => send({ kind, event: 'changed', lane }),
+    })
+  }
+
+  /** Wakes the workers of this process for a hint that another process forwarded. */
+  receive(hint: Hint): void {
+    this.#call(hint.kind, (listener) => {
+      if (hint.event === 'changed') listener.changed?.(hint.lane)
+      else listener[hint.event]?.()
+    })
   }
 
   #changed(kind: JobKind, lane: string): void {

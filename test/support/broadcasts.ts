@@ -1,4 +1,5 @@
-import type { TestApp } from './test-app.ts'
+import { newCustomer } from './service.ts'
+import { callUrl, type TestApp } from './test-app.ts'
 import { until } from './until.ts'
 
 const news = {
@@ -11,8 +12,18 @@ const news = {
 export const emails = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}@example.com`)
 
+/** Like `fill`, in a new organization of a service in another process. */
+export async function fillUrl(url: string) {
+  const { manage, apiKey } = await newCustomer(url)
+  const headers = { 'x-api-token': apiKey }
+  return fill({
+    manage,
+    publicApi: (method, path, body) => callUrl(method, `${url}/public/api/v1${path}`, { headers, body }),
+  })
+}
+
 /** A flow, and functions that create groups and broadcasts. */
-export async function fill(app: TestApp) {
+export async function fill(app: Pick<TestApp, 'manage' | 'publicApi'>) {
   const make = async (path: string, body: object) => {
     const answer = await app.manage('POST', `/organization${path}`, body)
     if (answer.status >= 300) throw new Error(answer.text)

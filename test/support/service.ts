@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,8 @@ export type Service = AsyncDisposable & {
   /** Kills the process and waits until it has exited. */
   kill(): Promise<void>
   start(): Promise<void>
+  /** Resolves when the process has exited. */
+  ended(): Promise<void>
   /** Returns the running process. Throws if it has exited. */
   pid(): number
   /** Standard output since the last start, including the log. */
@@ -108,10 +111,13 @@ export async function startService(
       return child.pid
     },
     output: () => output,
-    kill: async () => {
+    ended: async () => {
       if (!child || child.exitCode !== null || child.signalCode !== null) return
-      const gone = new Promise((resolve) => child!.once('exit', resolve))
-      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+    kill: async () => {
+      const gone = service.ended()
+      child?.kill('SIGKILL')
       await gone
     },
     [Symbol.asyncDispose]: async () => {

@@ -8,8 +8,8 @@ export const embeddedSettings: Record<string, string> = {
   // Only reachable through the Unix socket.
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  // Above the maximum of DATABASE_CONNECTIONS, with room for commands beside the service.
-  max_connections: '250',
+  // Above the maximum of DATABASE_CONNECTIONS and three for each sending process, with room for commands beside the service.
+  max_connections: '300',
   max_logical_replication_workers: '0',
   cluster_name: 'waxwing',
 

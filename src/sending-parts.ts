@@ -1,0 +1,139 @@
+import { openRelay, type RelayState } from '@waxwing/smtp-client'
+import type { Registry } from 'prom-client'
+import { broadcastJob } from './broadcasts/broadcast.job.ts'
+import type { Config } from './config/config.ts'
+import type { Tuning } from './config/tuning.ts'
+import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import { TemplateCache } from './flows/template-cache.ts'
+import { TemplateRunner } from './flows/template-runner.ts'
+import { dkimOf } from './mail/dkim.ts'
+import { countOutcomes, reportRelay } from './mail/relay-report.ts'
+import { createSenderPolicy } from './mail/sender-policy.ts'
+import type { AttemptParts } from './messages/attempt.ts'
+import { parseMailbox } from './messages/outgoing.ts'
+import { recordExpiredBroadcast, recordPausedBroadcast } from './notices/notices.ts'
+import type { Hints } from './queue/hints.ts'
+import { Worker } from './queue/worker.ts'
+import { FailureLog } from './runtime/failure-log.ts'
+import type { Log } from './runtime/log.ts'
+import { UrgentWork } from './runtime/urgent-work.ts'
+import type { AppSecrets } from './secrets/secrets.ts'
+import { createTokens } from './secrets/tokens.ts'
+import { createTaskPool } from './tasks/create-pool.ts'
+import type { TaskChild } from './tasks/task-child.ts'
+import { idHeadersFor } from './tracking/providers/id-headers.ts'
+
+export type SendingPartsOptions = {
+  config: Config
+  limits: Pick<Tuning, 'taskProcesses' | 'templateCpuMs'>
+  secrets: AppSecrets
+  db: Db
+  log: Log
+  hints: Hints
+  metrics: Registry
+  spareTaskProcesses?: TaskChild[] | undefined
+  onRelayState?: (state: RelayState) => void
+}
+
+export type SendingParts = ReturnType<typeof createSendingParts>
+
+/** The parts that compose and send emails, of the service and of its sending processes. */
+export function createSendingParts(options: SendingPartsOptions) {
+  const { config, limits, secrets, db, log, hints, metrics, spareTaskProcesses: spare } = options
+  const mail = createMailParts(options)
+  const tasks = createTaskPool({ processes: limits.taskProcesses, spare, registry: metrics, log })
+  return {
+    config,
+    db,
+    log,
+    hints,
+    metrics,
+    failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
+    templates: new TemplateCache(db),
+    tasks,
+    runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
+    tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
+    urgentWork: new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld)),
+    ...mail,
+  }
+}
+
+/** The relay and what is needed to send through it. */
+function createMailParts({ config, log, metrics, onRelayState }: SendingPartsOptions) {
+  const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
+  const report = reportRelay(log)
+  const onState = (state: RelayState) => {
+    report(state)
+    onRelayState?.(state)
+  }
+  const relay = url ? countOutcomes(openRelay(url, { connections, onState }), metrics) : undefined
+  const dkim = dkimOf(config)
+  const mail = {
+    baseUrl: config.BASE_URL,
+    mailFrom: parseMailbox(config.MAIL_FROM),
+    bounceDomain: config.BOUNCE_DOMAIN,
+    idHeaders: idHeadersFor(config),
+  }
+  const senders = createSenderPolicy({
+    isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
+    allowedDomains: config.ALLOWED_SENDER_DOMAINS,
+    defaultSender: mail.mailFrom.email,
+    dkimDomain: dkim?.domain,
+  })
+  return { relay, dkim, mail, senders }
+}
+
+/** Emails in flight at once while they are only stored in the inbox. */
+const inboxInFlightMax = 500
+
+export const inFlightMaxOf = ({ relay }: Pick<SendingParts, 'relay'>): number => relay?.capacity() ?? inboxInFlightMax
+
+export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
+  runner: parts.runner,
+  tokens: parts.tokens,
+  settings: parts.mail,
+  relay: parts.relay,
+  dkim: parts.dkim,
+  senders: parts.senders,
+  retryDelays: parts.config.MAIL_RETRY_DELAYS,
+})
+
+/** What the steps and the parts of broadcasts have in common. */
+export const broadcastPartsOf = ({ db, log, relay }: SendingParts, isPaused: () => boolean) => ({
+  db,
+  log,
+  isOpen: () => !isPaused() && relay?.state().kind !== 'down',
+  onPaused: recordPausedBroadcast,
+  onExpired: recordExpiredBroadcast,
+})
+
+/** Creates the worker that sends the parts of broadcasts. */
+export function createBroadcaster(parts: SendingParts, isPaused: () => boolean) {
+  const { db, log, failures, hints, templates, urgentWork } = parts
+  let isStopping = false
+  const broadcasting = broadcastJob({
+    ...attemptPartsOf(parts),
+    ...broadcastPartsOf(parts, isPaused),
+    failures,
+    hints,
+    templates,
+    urgentWork,
+    inFlightMax: inFlightMaxOf(parts),
+    isStopping: () => isStopping,
+  })
+  const worker = new Worker({ db, log, failures, hints, spec: broadcasting.spec })
+  return {
+    start: () => worker.start(),
+    get firstRun() {
+      return worker.firstRun
+    },
+    get running() {
+      return worker.running
+    },
+    stop: () => {
+      isStopping = true
+      broadcasting.stop()
+      return worker.stop()
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { constants, setPriority } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+import { Registry } from 'prom-client'
+import { tuning } from './config/tuning.ts'
+import { openDb } from './db/db.ts'
+import { Hints } from './queue/hints.ts'
+import { openLog } from './runtime/log.ts'
+import { createBroadcaster, createSendingParts } from './sending-parts.ts'
+import { CountReport, listenToParent, tellParent } from './sending-processes/parent.ts'
+import type { SendingStart, ToSendingProcess } from './sending-processes/protocol.ts'
+
+/** Enough for reading recipients, recording results, and looking for a pause at the same time. */
+const databaseConnections = 3
+/** Ends after this time without a broadcast. */
+const idleMsMax = 60_000
+const idleCheckMs = 1_000
+/** It exits after this time even if emails are still in flight. */
+const stopWithinMs = 9_000
+
+type Running = { receive: (message: ToSendingProcess) => void; stop: () => Promise<void> }
+
+/** The entry point of a sending process. */
+let running: Promise<Running> | undefined
+
+listenToParent((message) => {
+  if (message.kind === 'start') running = run(message)
+  else if (message.kind === 'stop') void stop()
+  else void running?.then(({ receive }) => receive(message))
+})
+
+let isStopping = false
+async function stop(): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  setTimeout(() => process.exit(1), stopWithinMs).unref()
+  await (await running)?.stop()
+  process.exit(0)
+}
+
+async function run({ config, secrets, database, isDistributed, ...state }: SendingStart): Promise<Running> {
+  lowerPriority()
+  const log = await openLog(config.LOG_LEVEL)
+  const db = openDb({ ...database, connectionsMax: databaseConnections, applicationName: 'waxwing sending' })
+  db.isDistributed = isDistributed
+  const metrics = new Registry()
+  const hints = new Hints(db, { areForwarded: true })
+  const parts = createSendingParts({
+    config,
+    limits: { ...tuning, taskProcesses: 1 },
+    secrets,
+    db,
+    log,
+    hints,
+    metrics,
+    onRelayState: ({ kind }) => {
+      if (kind === 'down') tellParent({ kind: 'relayDown' })
+    },
+  })
+  const broadcaster = createBroadcaster(parts, () => state.isPaused)
+  const counts = new CountReport(metrics)
+  let busyAt = performance.now()
+  const idling = setInterval(() => {
+    if (broadcaster.running > 0) busyAt = performance.now()
+    else if (performance.now() - busyAt >= idleMsMax) void stop()
+  }, idleCheckMs)
+  broadcaster.start()
+  return {
+    receive: (message) => {
+      if (message.kind === 'hint') hints.receive(message.hint)
+      else if (message.kind === 'paused') state.isPaused = message.isPaused
+    },
+    stop: async () => {
+      clearInterval(idling)
+      await broadcaster.stop()
+      parts.tasks.stop()
+      await parts.relay?.close()
+      await counts.stop()
+      await hints.stop()
+      await db.close()
+      log.flush()
+    },
+  }
+}
+
+/** Requests and other emails go first. By default V8 lets the heap more than double before a collection. */
+function lowerPriority(): void {
+  setFlagsFromString('--heap-growing-percent=50')
+  try {
+    setPriority(constants.priority.PRIORITY_LOW)
+  } catch {
+    // Some sandboxes forbid it.
+  }
+}

@@ -1,0 +1,132 @@
+import { join } from 'node:path'
+import type { Transport } from '@waxwing/smtp-client'
+import { type Counter, Gauge, type Registry } from 'prom-client'
+import { packageRoot } from '../config/package-root.ts'
+import type { SendingShares } from '../config/sending-processes.ts'
+import type { Hints } from '../queue/hints.ts'
+import type { JobKind } from '../queue/queue.ts'
+import type { Log } from '../runtime/log.ts'
+import type { FromSendingProcess, SendingStart, ToSendingProcess } from './protocol.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** The compiled program, also if the service runs from source: Node 20 cannot run TypeScript. */
+const programFile = join(packageRoot, 'dist', 'bin', 'sending-process.js')
+
+export type SendingProcessesOptions = {
+  shares: SendingShares
+  /** Jobs of these kinds start the processes. They get the hints for them. */
+  kinds: readonly JobKind[]
+  start: Omit<SendingStart, 'isPaused' | 'isDistributed'>
+  isDistributed: () => boolean
+  isPaused: () => boolean
+  hints: Hints
+  relay: Transport
+  metrics: Registry
+  log: Log
+  file?: string
+}
+
+/**
+ * Child processes that send broadcasts, so that requests and other emails do not wait for composing, signing and SMTP. They are
+ * started when there is a broadcast, and end after a minute without one. They share the connections to the mail server with this
+ * process. Jobs and their leases in the database remain the truth, so a process can be killed at any moment.
+ */
+export class SendingProcesses {
+  readonly #options: SendingProcessesOptions
+  readonly #supervisor: Supervisor<ToSendingProcess>
+  readonly #memoryBytes = new Map<number, number>()
+  #unlisten: (() => void)[] = []
+  #isPaused = false
+
+  constructor(options: SendingProcessesOptions) {
+    this.#options = options
+    const { shares, log, relay } = options
+    this.#supervisor = new Supervisor({
+      file: options.file ?? programFile,
+      count: shares.processes,
+      log,
+      firstMessage: (index) => this.#firstMessage(index),
+      onMessage: (index, message) => this.#received(index, message as FromSendingProcess),
+      onChange: () => relay.resize(this.#supervisor.running > 0 ? shares.ownConnections : this.#connections),
+    })
+    this.#measure()
+  }
+
+  /** Warnings for the operator. */
+  get problems(): string[] {
+    return this.#supervisor.isFailing ? ['Sending processes keep failing: see the log.'] : []
+  }
+
+  start(): void {
+    const { hints, kinds } = this.#options
+    this.#unlisten = kinds.map((kind) =>
+      hints.forward(kind, (hint) => {
+        if (hint.event !== 'changed' && this.#isOpen) this.#supervisor.start()
+        this.#supervisor.send({ kind: 'hint', hint })
+      }),
+    )
+  }
+
+  /** Must be called regularly. */
+  pauseIfPaused(): void {
+    const isPaused = this.#options.isPaused()
+    if (isPaused !== this.#isPaused) this.#supervisor.send({ kind: 'paused', isPaused })
+    this.#isPaused = isPaused
+  }
+
+  async stop(): Promise<void> {
+    for (const unlisten of this.#unlisten) unlisten()
+    await this.#supervisor.stop({ kind: 'stop' })
+  }
+
+  /** While nothing can be sent, the processes would only wait. */
+  get #isOpen(): boolean {
+    return !this.#options.isPaused() && this.#options.relay.state().kind === 'up'
+  }
+
+  get #connections(): number {
+    return this.#options.start.config.SMTP_CONNECTIONS
+  }
+
+  #firstMessage(index: number): ToSendingProcess {
+    const { start, shares, isDistributed, isPaused } = this.#options
+    const config = { ...start.config, SMTP_CONNECTIONS: shares.connections[index]! }
+    return { kind: 'start', ...start, config, isDistributed: isDistributed(), isPaused: isPaused() }
+  }
+
+  #received(index: number, message: FromSendingProcess): void {
+    const { relay, metrics } = this.#options
+    switch (message.kind) {
+      case 'relayDown':
+        // So that the outage is reported, and ends for all processes when this one can connect.
+        void relay.check()
+        return
+      case 'counted':
+        this.#memoryBytes.set(index, message.memoryBytes)
+        for (const { name, labels, by } of message.counts)
+          (metrics.getSingleMetric(name) as Counter | undefined)?.inc(labels, by)
+    }
+  }
+
+  #measure(): void {
+    const { metrics } = this.#options
+    const running = () => this.#supervisor.running
+    const memoryBytes = () => [...this.#memoryBytes.values()].reduce((sum, bytes) => sum + bytes, 0)
+    new Gauge({
+      name: 'waxwing_sending_processes',
+      help: 'Child processes that send broadcasts. They run while there is a broadcast.',
+      registers: [metrics],
+      collect() {
+        this.set(running())
+      },
+    })
+    new Gauge({
+      name: 'waxwing_sending_processes_resident_memory_bytes',
+      help: 'Resident memory of these processes.',
+      registers: [metrics],
+      collect() {
+        this.set(running() > 0 ? memoryBytes() : 0)
+      },
+    })
+  }
+}
