@@ -61,6 +61,19 @@ test('the third link within three seconds relabels the two earlier clicks', asyn
   expect(await rebuildCounters(db)).toMatchObject(healthy)
 })
 
+test('a click of a burst that is recorded again, together with a new one, stays labelled', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const burst = ['a', 'b', 'c'].map((link, index) => click(world, 0, link, { at: after(index) }))
+  await record(db, burst)
+  const recorder = new EventRecorder({ db })
+  const later = click(world, 0, 'a', { at: after(60_000) })
+  expect(await Promise.all([burst[0]!, later].map((event) => recorder.record(event)))).toEqual([false, true])
+  expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 4, unique: 1, machine: 3 })
+  expect(await rebuildCounters(db)).toMatchObject(healthy)
+})
+
 test('the first human click moves to the next one outside the burst', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb

@@ -4,6 +4,7 @@ import { groupBy } from '../values/group-by.ts'
 import type { EventId } from '../values/ids.ts'
 import {
   type Click,
+  type ClickWindow,
   clickWindows,
   filterByLinks,
   findClicks,
@@ -68,20 +69,26 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
 }
 
 /**
- * Labels all clicks of the bursts that these recorded clicks belong to, including clicks that were counted as human.
- * Transactions that write clicks on the same message wait for each other on its row in first_occurrences, so the later
- * one sees the clicks of both.
+ * Returns the messages of these recorded clicks that may have a burst; usually none. Transactions that write clicks on
+ * the same message wait for each other on its row in first_occurrences, so the later one sees the clicks of both.
  */
-export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
+export async function findSuspects(tx: Tx, clicks: readonly NewEvent[]): Promise<ClickWindow[]> {
+  const windows = clickWindows(clicks, withinMs)
+  const suspects: ClickWindow[] = []
   // The newest clicks on each message can be read only from one node at a time.
-  return inTurn(tx, clicks, (some) => detectBurstsIn(tx, some))
+  await inTurn(tx, windows, async (some) => {
+    if (some.length > 0) suspects.push(...(await filterByLinks(tx, some, linksMin)))
+  })
+  return suspects
 }
 
-async function detectBurstsIn(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
-  const windows = clickWindows(clicks, withinMs)
-  const suspects = windows.length === 0 ? [] : await filterByLinks(tx, windows, linksMin)
-  if (suspects.length === 0) return
+/** Labels all clicks of the bursts on these messages, including clicks that were counted as human. */
+export async function labelBursts(tx: Tx, suspects: readonly ClickWindow[]): Promise<void> {
+  return inTurn(tx, suspects, (some) => labelBurstsIn(tx, some))
+}
 
+async function labelBurstsIn(tx: Tx, suspects: readonly ClickWindow[]): Promise<void> {
+  if (suspects.length === 0) return
   await lockFirstClicks(tx, suspects)
   const byMessage = new Map<string, Click[]>(suspects.map(({ messageId }) => [messageId, []]))
   for (const click of await findClicks(tx, suspects)) byMessage.get(click.messageId)!.push(click)

@@ -7,7 +7,8 @@ import { eventNames } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import { derivedId, type EventId, type MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
-import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
+import type { ClickWindow } from './bursts.sql.ts'
+import { burstCandidates, findSuspects, labelBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
 import { countByFlow } from './count-by-flow.ts'
 import { CounterChanges, writeCounters } from './counters.ts'
@@ -34,8 +35,8 @@ export const derivedEventId = (messageId: MessageId, what: string): EventId =>
 export type Recorded = {
   /** The events that were not recorded before. */
   fresh: NewEvent[]
-  /** New human clicks, except the first one on a message if it is among these events. */
-  laterClickIds: ReadonlySet<EventId>
+  /** The messages whose clicks may be those of a scanner. */
+  suspects: ClickWindow[]
 }
 
 type RecordOptions = {
@@ -43,7 +44,15 @@ type RecordOptions = {
   messagesAreUpdated?: boolean
   /** Messages of these events that the caller has locked or inserted. Others are looked up. */
   knownMessages?: readonly KnownMessage[]
+  /**
+   * Saves a round trip by writing first occurrences before it is known which events are new. Throws `RecordedBefore` if
+   * that was wrong, so the transaction must be repeated without it.
+   */
+  expectNew?: boolean
 }
+
+/** An event that was recorded before would have become a first occurrence: it was labelled as made by a machine. */
+class RecordedBefore extends Error {}
 
 /**
  * Records events together with their counters, the state of their messages and contacts, suppressions, and one delivery
@@ -55,8 +64,7 @@ export async function recordEvents(
   options: RecordOptions = {},
 ): Promise<Recorded> {
   const recorded = await writeEvents(tx, events, options)
-  const clicks = burstCandidates(recorded)
-  if (clicks.length > 0) await detectBursts(tx, clicks)
+  await labelBursts(tx, recorded.suspects)
   return recorded
 }
 
@@ -67,23 +75,32 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false, knownMessages = [] }: RecordOptions = {},
+  { messagesAreUpdated = false, knownMessages = [], expectNew = false }: RecordOptions = {},
 ): Promise<Recorded> {
-  if (events.length === 0) return { fresh: [], laterClickIds: new Set() }
+  if (events.length === 0) return { fresh: [], suspects: [] }
   const [subscriptions, contacts, messages] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
     contactsOf(tx, events, knownMessages),
     countedMessagesOf(tx, events, knownMessages),
   ])
-  const fresh = withIds(events, await insertEvents(tx, inKeyOrder(events), contacts))
-  const firsts = await recordFirstOccurrences(tx, fresh)
+  const inserting = insertEvents(tx, inKeyOrder(events), contacts)
+  const [ids, firstsExpected] = await Promise.all([
+    inserting,
+    expectNew ? recordFirstOccurrences(tx, events) : undefined,
+  ])
+  const fresh = withIds(events, ids)
+  const firsts = firstsExpected ?? (await recordFirstOccurrences(tx, fresh))
+  if (firstsExpected && !areOf(fresh, firsts)) throw new RecordedBefore()
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
-  const flows = await countByFlow(tx, fresh, firsts, messages)
+  const [flows, suspects] = await Promise.all([
+    countByFlow(tx, fresh, firsts, messages),
+    findSuspects(tx, burstCandidates({ fresh, laterClickIds: laterClicks(fresh, firsts) })),
+  ])
   fanOut(tx, fresh, subscriptions)
   writeCounters(tx, { flows, organizations: counterChanges(fresh, firsts), bounced })
-  return { fresh, laterClickIds: laterClicks(fresh, firsts) }
+  return { fresh, suspects }
 }
 
 /** In the order of their keys, so that two transactions that record the same events cannot deadlock. */
@@ -114,6 +131,11 @@ async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Prom
   return rows.map((row) => ({ ...row, event: earliest.get(occurrenceKey(row.subjectId, row.eventName))! }))
 }
 
+function areOf(events: readonly NewEvent[], firsts: readonly First[]): boolean {
+  const all = new Set(events)
+  return firsts.every(({ event }) => all.has(event))
+}
+
 function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): CounterChanges {
   const changes = new CounterChanges()
   for (const event of events)
@@ -130,6 +152,7 @@ function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): 
   return changes
 }
 
+/** Returns new human clicks, except the first one on a message if it is among these events. */
 function laterClicks(events: readonly NewEvent[], firsts: readonly First[]): Set<EventId> {
   const clicks = events.filter(({ eventName, machine }) => eventName === 'emailClick' && !machine)
   const firstOn = new Set(
@@ -197,15 +220,19 @@ export class EventRecorder {
   }
 
   /**
-   * Clicks are checked for bursts in a second transaction, so that the counters are not locked while that takes place,
-   * unless these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
+   * Bursts are labelled in a second transaction, so that the counters are not locked while that takes place, unless
+   * these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
    */
   async #write(events: NewEvent[]): Promise<Recorded> {
     const rows = events.length
     if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events), { rows })
-    const recorded = await this.#db.begin((tx) => writeEvents(tx, events), { rows })
-    const candidates = burstCandidates(recorded)
-    if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates), { rows })
+    const write = (expectNew: boolean) => this.#db.begin((tx) => writeEvents(tx, events, { expectNew }), { rows })
+    const recorded = await write(true).catch((error) => {
+      if (error instanceof RecordedBefore) return write(false)
+      throw error
+    })
+    const { suspects } = recorded
+    if (suspects.length > 0) await this.#db.begin((tx) => labelBursts(tx, suspects), { rows })
     return recorded
   }
 }
