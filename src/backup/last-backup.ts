@@ -1,12 +1,10 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { kept } from '../runtime/kept.ts'
-import { within } from '../runtime/within.ts'
+import { measure } from '../runtime/measure.ts'
 import { findLastBackup, upsertLastBackup } from './last-backup.sql.ts'
 
 const keptMs = 60_000
-/** Other metrics matter most while the database does not respond. */
-const answerWithinMs = 1_000
 
 /** Has no effect in a standby or a database of an older version, which can be backed up as well. */
 export async function recordBackup(db: Db): Promise<void> {
@@ -16,14 +14,9 @@ export async function recordBackup(db: Db): Promise<void> {
 /** Registers the time of the last backup. Without a value if `waxwing backup` was never used. */
 export function measureLastBackup(registry: Registry, db: Db): void {
   const read = kept(keptMs, () => findLastBackup(db))
-  new Gauge({
-    name: 'waxwing_last_backup_timestamp_seconds',
-    help: 'When the last backup was finished by `waxwing backup`.',
-    registers: [registry],
-    async collect() {
-      const backup = await within(answerWithinMs, read()).catch(() => undefined)
-      if (backup) this.set(backup.finishedAt.getTime() / 1_000)
-      else this.remove()
-    },
+  const help = 'When the last backup was finished by `waxwing backup`.'
+  measure(registry, 'waxwing_last_backup_timestamp_seconds', help, async () => {
+    const backup = await read()
+    return backup && backup.finishedAt.getTime() / 1_000
   })
 }

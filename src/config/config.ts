@@ -20,10 +20,7 @@ import {
   wholeNumber,
 } from './setting-values.ts'
 
-/**
- * A setting: its description, its default, and the function that parses its value. `parse` throws an `Error` with the
- * problem.
- */
+/** A setting: its description, its default, and its parser, which throws an `Error` with the problem. */
 type Setting<Value> = { meaning: string; fallback: string | undefined; secret?: true; parse: (text: string) => Value }
 
 const setting = <Value>(fallback: string, meaning: string, parse: (text: string) => Value): Setting<Value> => ({
@@ -247,10 +244,7 @@ function partialGroups(values: Record<string, unknown>): string[] {
 /** The settings of a file and those of the process environment, which take precedence. */
 export type SettingSources = { fileName: string; file: Environment; environment: Environment }
 
-/**
- * Reads the file of --env-file, or else `.env` in the working directory, which is optional. Throws `SetupFault` if it
- * cannot be read.
- */
+/** Reads the file of --env-file, or else `.env` if there is one. Throws `SetupFault` if it cannot be read. */
 export function readSources(envFile?: string): SettingSources {
   const fileName = envFile ?? '.env'
   const isMissing = envFile === undefined && !existsSync(fileName)

@@ -4,10 +4,7 @@ import { SetupFault } from '../values/errors.ts'
 import type { Config } from './config.ts'
 import { readSettingFile } from './env-file.ts'
 
-/**
- * Returns the certificate and key for STARTTLS, or undefined if it is not configured. Throws `SetupFault` if they are
- * invalid.
- */
+/** Returns certificate and key for STARTTLS, or undefined if not set. Throws `SetupFault` if they are invalid. */
 export function bounceTlsOf(config: Config): { cert: string; key: string } | undefined {
   const { BOUNCE_TLS_CERT_FILE: certFile, BOUNCE_TLS_KEY_FILE: keyFile } = config
   if (!certFile || !keyFile) return undefined

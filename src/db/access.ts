@@ -1,9 +1,6 @@
 import type { Sql } from './sql.ts'
 
-/**
- * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
- * they are.
- */
+/** Runs queries. Column names are converted to camelCase; keys inside jsonb values stay as users wrote them. */
 export interface Reader {
   /** True if the tables are distributed over several nodes (`waxwing distribute`). */
   readonly isDistributed?: boolean

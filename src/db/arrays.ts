@@ -8,10 +8,7 @@ import { uuidBytes, writeUuid } from '../values/uuid.ts'
 const headBytes = 20
 const lengthBytes = 4
 const nullLength = -1
-/**
- * UTF-8 needs up to three bytes per UTF-16 code unit, so arrays are written to a scratch buffer and copied at their
- * actual size.
- */
+/** UTF-8 needs up to three bytes per UTF-16 code unit, so arrays are copied from here at their actual size. */
 const scratchFor = scratchBuffer(512 * 1024)
 
 /** `write` returns the number of bytes written, or undefined if the value does not have this type. */
@@ -57,9 +54,7 @@ const elementTypes: Record<string, ElementType> = {
 
 const isNull = (value: unknown) => value === null || value === undefined
 
-/**
- * Returns undefined if the array must be sent in text format, for example because its elements have different types.
- */
+/** Returns undefined if the array must be sent as text, for example because its elements have different types. */
 export function binaryArray(elementType: string, values: readonly unknown[]): Buffer | undefined {
   const type = elementTypes[elementType]
   if (!type) return undefined

@@ -9,10 +9,7 @@ export function connectFaultOf(error: unknown): SetupFault | undefined {
   return advice === undefined ? missingPrivilege(error) : new SetupFault(advice)
 }
 
-/**
- * Maps a missing privilege, for example on tables of another owner, to a `SetupFault`. Returns undefined for all other
- * errors.
- */
+/** Maps a missing privilege, for example on tables of another owner, to a `SetupFault`. Else returns undefined. */
 export function missingPrivilege(error: unknown): SetupFault | undefined {
   const { code, message } = (error ?? {}) as Fault
   if (code !== '42501') return undefined

@@ -14,10 +14,7 @@ export type { Reader, Tx, Writer }
 export interface Db extends Reader {
   /** Runs `work` in one transaction, which is rolled back if `work` throws. */
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
-  /**
-   * Runs each statement on any connection of the pool, as a transaction of its own. Saves the round trips of begin and
-   * commit.
-   */
+  /** Runs each statement on any connection, as a transaction of its own, in one round trip. */
   readonly statement: Writer
   /**
    * Like `statement`, for a statement about so many rows. If they are few, its plan is kept for some seconds, because
@@ -28,10 +25,7 @@ export interface Db extends Reader {
   onAnnouncement(listener: (value: unknown) => void): void
   /** Calls `heard` for each notification until it is stopped. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<Listening>
-  /**
-   * Opens a connection outside the pool, without timeouts: for COPY and for statements that cannot run in a
-   * transaction.
-   */
+  /** Opens a connection outside the pool, without timeouts: for COPY and what cannot run in a transaction. */
   openSession(): Promise<Session>
   readonly pool: pg.Pool
   /** Set once, before the database is used (`migrate`). */

@@ -103,10 +103,7 @@ export const hasTables = (db: Db) =>
   onlyValue(db<{ found: boolean }>`
     select to_regclass('schema_migrations') is not null and to_regclass('organizations') is not null as found`)
 
-/**
- * Returns false for a standby and for a database that is set to read-only. The connection is closed then, so that the next
- * check asks a new one.
- */
+/** Returns false for a read-only database. Its connection is closed, so that the next check uses a new one. */
 export async function isWritable(db: Db): Promise<boolean> {
   const check = async (tx: Tx) => {
     const [row] = await tx<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`

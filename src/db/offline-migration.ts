@@ -8,10 +8,7 @@ export async function createMigrationsTable(client: pg.ClientBase): Promise<void
     number integer primary key, name text not null, migrated_at timestamptz not null default now())`)
 }
 
-/**
- * Runs a migration in the transaction of `client`. Nobody else uses the tables, so indexes need not be built
- * concurrently.
- */
+/** Runs a migration in the transaction of `client`. No one else uses the tables, so indexes are built at once. */
 export async function applyOffline(client: pg.ClientBase, migration: Migration): Promise<void> {
   const { number, name, text } = migration
   await client.query(isConcurrent(migration) ? withoutConcurrently(text) : text)

@@ -1,38 +1,19 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { measure } from '../runtime/measure.ts'
 import type { Db } from './db.ts'
 import type { Replica } from './replica.ts'
 
 /** Registers gauges of the connection pool of this process. */
 export function measurePool({ pool }: Db, registry: Registry): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read())
-      },
-    })
-  gauge('waxwing_database_connections_max', 'Limit of the connection pool.', () => pool.options.max)
-  gauge(
-    'waxwing_database_connections_in_use',
-    'Database connections that run a statement or a transaction.',
-    () => pool.totalCount - pool.idleCount,
-  )
-  gauge(
-    'waxwing_database_connections_waiting',
-    'Statements and transactions waiting for a database connection.',
-    () => pool.waitingCount,
-  )
+  const name = 'waxwing_database_connections'
+  const waiting = 'Statements and transactions waiting for a database connection.'
+  const inUse = 'Database connections that run a statement or a transaction.'
+  measure(registry, `${name}_max`, 'Limit of the connection pool.', () => pool.options.max)
+  measure(registry, `${name}_in_use`, inUse, () => pool.totalCount - pool.idleCount)
+  measure(registry, `${name}_waiting`, waiting, () => pool.waitingCount)
 }
 
 export function measureReplica(replica: Replica, registry: Registry): void {
-  new Gauge({
-    name: 'waxwing_database_replica_lag_seconds',
-    help: 'How old the data of the replica may be. Infinite until it was compared with the primary.',
-    registers: [registry],
-    collect() {
-      this.set(replica.lagMs / 1_000)
-    },
-  })
+  const help = 'How old the data of the replica may be. Infinite until it was compared with the primary.'
+  measure(registry, 'waxwing_database_replica_lag_seconds', help, () => replica.lagMs / 1_000)
 }

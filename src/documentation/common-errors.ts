@@ -145,10 +145,7 @@ function commonStatuses(operation: Operation, checksQuery: boolean): number[] {
   ]
 }
 
-/**
- * Returns the error responses of an operation; `errors` are its own, by type. `checksQuery` is true if it rejects unknown
- * query parameters.
- */
+/** Returns the error responses of an operation. `checksQuery`: it rejects unknown query parameters. */
 export function errorResponses(
   operation: Operation,
   errors: OperationErrors,

@@ -8,9 +8,7 @@ export type MessageState = {
   reason: string | null
 }
 
-/**
- * A bounce may be recorded before the emailSent event. The message then stays bounced, and only its `sent_at` is set.
- */
+/** A bounce may be recorded before emailSent. The message then stays bounced, and only its `sent_at` is set. */
 export function updateMessageStates(tx: Tx, organizationId: OrganizationId, states: readonly MessageState[]): void {
   tx.send`
     update messages

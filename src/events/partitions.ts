@@ -21,9 +21,7 @@ const monthOf = (name: string) => {
   return match ? new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1)) : undefined
 }
 
-/**
- * Runs in one process at a time and without the timeout of requests: a month may have hundreds of millions of events.
- */
+/** Runs in one process at a time, without a timeout: a month may have hundreds of millions of events. */
 const exclusively = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
   db.begin(
     async (tx) => {
@@ -53,10 +51,7 @@ export async function ensurePartitions(db: Db, now = new Date()): Promise<string
   })
 }
 
-/**
- * Drops all months before the last `months` whole ones, and returns their names. Counters and first occurrences are
- * kept.
- */
+/** Drops all months before the last `months` whole ones. Returns their names. Counters and firsts are kept. */
 export async function dropOldEvents(db: Db, months: number, now = new Date()): Promise<string[]> {
   const keptSince = monthStart(now, -months)
   const isOld = (name: string) => (monthOf(name) ?? keptSince) < keptSince
@@ -76,10 +71,7 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
   return dropped
 }
 
-/**
- * Creates partitions in advance and drops old ones. If it fails, nothing is lost: the default partition receives the
- * events.
- */
+/** Creates partitions in advance and drops old ones. If it fails, the default partition receives the events. */
 export async function maintainPartitions({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
   const created = await ensurePartitions(db)
   const dropped = retentionMonths > 0 ? await dropOldEvents(db, retentionMonths) : []

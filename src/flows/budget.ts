@@ -18,10 +18,7 @@ const cpuMsDefault = 20
  * started, on a machine with ten times the load it can handle, templates took thirty times as long.
  */
 const clockFactor = 50
-/**
- * The subject is rendered when an email is accepted and the body when it is sent, so each has its own share of the
- * limits.
- */
+/** The subject is rendered when an email is accepted, the body when it is sent, so each has its own share. */
 const subjectShare = 0.25
 
 const limitsOf = (cpuMs: number): RenderLimits => ({ units: cpuMs * unitsPerMs, cpuMs: cpuMs * clockFactor })
@@ -79,10 +76,7 @@ export class Budget {
     if (now > this.#deadline) this.#checkProcessorTime(now)
   }
 
-  /**
-   * On a busy machine, time passes without progress. After half of the limit by wall-clock time, the CPU time of this
-   * process counts instead.
-   */
+  /** On a busy machine, time passes without progress. After half of the limit, the CPU time counts instead. */
   #checkProcessorTime(now: number): void {
     this.#deadline = now + recheckMs
     if (!this.#usageWhenLate) this.#usageWhenLate = process.cpuUsage()

@@ -9,10 +9,7 @@ const hasScheme = /^\s*(?:[a-z][a-z\d+-]*:|[a-z][a-z\d+.-]*:\/\/)/i
 /** A fragment, an empty link, or an address obfuscated with character references. */
 const isNoAddress = /^\s*(?:$|#|&#)/
 
-/**
- * Returns warnings about relative links of a rendered email, which lead nowhere. Links for which `isSure` returns false
- * are skipped.
- */
+/** Returns warnings about relative links of a rendered email, for which `isSure` returns true. They lead nowhere. */
 export function warnOfDeadLinks(html: string, isSure: (href: Attribute) => boolean): string[] {
   const dead = new Set<string>()
   visitTags(html, {

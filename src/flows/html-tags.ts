@@ -2,9 +2,7 @@
 // here: comments, raw text elements, and attributes with and without quotes. A single pass from left to right.
 
 export type Attribute = { name: string; start: number; end: number; value: string }
-/**
- * `visit` receives the tag name in lower case (`/body` for an end tag). The attributes are only valid during the call.
- */
+/** `visit` gets the tag name in lower case (`/body` for an end tag). The attributes are valid during the call. */
 export type TagVisitor = {
   wants(name: string): boolean
   visit(name: string, start: number, attributes: readonly Attribute[]): void

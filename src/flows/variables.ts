@@ -29,10 +29,7 @@ export function mergeVariables(parts: readonly (readonly Variable[])[]): Variabl
   return [...merged.values()]
 }
 
-/**
- * Returns the variables that are missing: used without a default, and provided neither by the context nor by the
- * contact.
- */
+/** Returns the variables that are used without a default and provided neither by the context nor by the contact. */
 export function missingVariables({ variables }: Reading, values: TemplateValues): string[] {
   const scope = scopeOf(values)
   const lacks = ({ path, insteadOf }: Variable) =>

@@ -8,10 +8,7 @@ import { invalid } from '../values/errors.ts'
 const limitDefault = 50
 const limitMax = 100
 const cursorMax = 1_000
-/**
- * JSON in a query parameter. Encoded, a character becomes three, and the URL and the headers of a request together may have
- * 16 KiB.
- */
+/** JSON in a query parameter. Encoded, it takes three times as much of the 16 KiB of URL and headers. */
 export const jsonParameterMax = 5_000
 
 /** Query parameters of every paged list. */
@@ -58,10 +55,7 @@ export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => str
   return { items, nextCursor: more ? Buffer.from(JSON.stringify(keyOf(items.at(-1)!))).toString('base64url') : null }
 }
 
-/**
- * Returns a hook that adds the `Link` header (RFC 8288) with the URL of the next page to pages of lists. It is the same
- * URL with another cursor.
- */
+/** Returns a hook that adds the `Link` header (RFC 8288) with the URL of the next page to pages of lists. */
 export function linkNextPage(baseUrl: string) {
   const origin = new URL(baseUrl).href.replace(/\/$/, '')
   return (

@@ -3,6 +3,7 @@ import { checkNodes } from '../db/cluster/nodes.ts'
 import type { Db } from '../db/db.ts'
 import { isMigrated, isWritable } from '../db/migrate.ts'
 import { findFreeBytes } from '../runtime/disk.ts'
+import { measure } from '../runtime/measure.ts'
 import { within } from '../runtime/within.ts'
 
 const MiB = 1024 * 1024
@@ -53,10 +54,7 @@ async function checkDisk(directory: string, freeMibMin: number): Promise<CheckRe
   }
 }
 
-/**
- * Returns the nodes of a distributed database that are down. The process is ready nevertheless: it serves the organizations
- * of the other nodes.
- */
+/** Returns the database nodes that are down. The process stays ready for the organizations of the others. */
 export async function findWarnings(db: Db): Promise<string[]> {
   const nodes = await within(answerWithinMs, checkNodes(db)).catch(() => undefined)
   if (!nodes) return ['The nodes of the database could not be checked.']
@@ -76,22 +74,11 @@ export function measureReadiness(registry: Registry, options: ReadinessOptions):
       for (const { check, problem } of results.toSorted(failedLast)) this.set({ check }, problem ? 0 : 1)
     },
   })
-  if (options.directories.length > 0) measureDisk(registry, options.directories)
+  const { directories } = options
+  const help = 'Free space for the spool and the embedded database.'
+  const findFree = async () => Math.min(...(await Promise.all(directories.map(findFreeBytes))))
+  if (directories.length > 0) measure(registry, 'waxwing_disk_free_bytes', help, findFree)
 }
 
 /** The check of the disk has a result for each directory. */
 const failedLast = (a: CheckResult, b: CheckResult) => Number(!!a.problem) - Number(!!b.problem)
-
-function measureDisk(registry: Registry, directories: readonly string[]): void {
-  new Gauge({
-    name: 'waxwing_disk_free_bytes',
-    help: 'Free space for the spool and the embedded database.',
-    registers: [registry],
-    async collect() {
-      const free = await within(answerWithinMs, Promise.all(directories.map(findFreeBytes))).catch(() => undefined)
-      // Without a value instead of NaN, which no alert compares as intended.
-      if (free) this.set(Math.min(...free))
-      else this.remove()
-    },
-  })
-}

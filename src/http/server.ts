@@ -46,9 +46,7 @@ export type ServerOptions = {
 }
 export type Server = FastifyInstance
 
-/**
- * The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in routes.ts.
- */
+/** The HTTP core: limits, request ids, envelope, error mapping, security headers. Routes are in routes.ts. */
 export function createServer(options: ServerOptions): Server {
   const { log, baseUrl, trustProxy, connectionsMax } = options
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
@@ -127,9 +125,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Enters the section of the route whenever its work continues: after the guards, after the body, and in its handler.
- */
+/** Enters the section of the route whenever its work continues: after the guards, after the body, in its handler. */
 function nameSections(server: Server): void {
   server.decorateRequest('section', 'request')
   server.addHook('onRoute', (route) => {
@@ -224,10 +220,7 @@ function securityHeaders(baseUrl: string): Record<string, string> {
   return headers
 }
 
-/**
- * Responds with 405 and Allow if the path exists for another method, else with 404. Does so before the body is read,
- * whatever its type.
- */
+/** Responds with 405 and Allow if the path has other methods, else with 404, before the body is read. */
 function answerUnknownRoutes(server: Server): void {
   const routes: { method: string; pattern: RegExp; variables: number }[] = []
   server.addHook('onRoute', ({ method, url }) => {

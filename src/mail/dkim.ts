@@ -16,16 +16,11 @@ export type DkimSigner = {
   selector: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: KeyObject
-  /**
-   * Returns the message with its signature prepended. With RSA-2048 this is by far the most expensive step per email.
-   */
+  /** Returns the message with its signature prepended. With RSA-2048 the most expensive step of an email. */
   sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
 }
 
-/**
- * Loads the key once, since parsing it for each email would triple the cost. Throws `SetupFault` if a setting is
- * invalid.
- */
+/** Loads the key once, because parsing it is expensive. Throws `SetupFault` if a setting is invalid. */
 export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): DkimSigner {
   const host = asciiDomain(domain)
   if (host === undefined) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is not a domain name.`)
@@ -115,10 +110,7 @@ function signText(
   return `DKIM-Signature: ${unsigned}${signature.toString('base64').replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n${raw}`
 }
 
-/**
- * Signed if present. Protected ones are listed once more than they occur, so that another one cannot be added in
- * transit.
- */
+/** Signed if present. Protected ones are listed once more, so that another cannot be added in transit. */
 const headers: [name: string, isProtected: boolean][] = [
   ['from', true],
   ['to', false],

@@ -1,6 +1,7 @@
 import type { RelayState, SendOutcome, Transport } from '@waxwing/smtp-client'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
+import { measure } from '../runtime/measure.ts'
 
 /** While the relay is down, each attempt to connect is reported; one line is logged in this time. */
 const downLoggedEveryMs = 60_000
@@ -22,14 +23,8 @@ export function reportRelay(log: Log): (state: RelayState) => void {
 
 /** For processes that send email. Others never use the relay and would always report it as up. */
 export function measureRelay(relay: Transport, registry: Registry): void {
-  new Gauge({
-    name: 'waxwing_relay_up',
-    help: '1 while the mail server accepts email, 0 while it does not.',
-    registers: [registry],
-    collect() {
-      this.set(relay.state().kind === 'up' ? 1 : 0)
-    },
-  })
+  const help = '1 while the mail server accepts email, 0 while it does not.'
+  measure(registry, 'waxwing_relay_up', help, () => (relay.state().kind === 'up' ? 1 : 0))
 }
 
 /** How the outcomes are named in the metrics. Those without a name are not attempts. */

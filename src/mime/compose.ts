@@ -18,10 +18,7 @@ export type Mail = {
   html: string
   text: string
   date: Date
-  /**
-   * For marketing email: the page that also accepts the one-click POST, and an address that receives unsubscribe
-   * emails.
-   */
+  /** For marketing email: the page, which accepts the one-click POST, and an address for unsubscribe emails. */
   unsubscribe?: { url: string; email?: string | null }
   /** Additional headers, such as Feedback-ID. */
   headers?: Readonly<Record<string, string>>

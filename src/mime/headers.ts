@@ -3,10 +3,7 @@ import { invalid } from '../values/errors.ts'
 
 export type Mailbox = { name?: string | null; email: string }
 
-/**
- * The limit of RFC 2047 for lines with encoded words. Other lines are folded at the same length if they contain a
- * space.
- */
+/** The limit of RFC 2047 for lines with encoded words. Other lines are folded there if they contain a space. */
 const lineLengthMax = 76
 const wordLengthMax = 900
 const quotedNameLengthMax = 60

@@ -1,12 +1,10 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { kept } from '../runtime/kept.ts'
-import { within } from '../runtime/within.ts'
+import { measure } from '../runtime/measure.ts'
 import { type Backlog, findBacklog } from './backlog.sql.ts'
 import type { JobKind } from './queue.ts'
 
-/** Other metrics matter most while the database does not respond. */
-const answerWithinMs = 1_000
 /** Several scrapers, and the gauges of one scrape, share a result. */
 const keptMs = 10_000
 /** Counting this many takes about 40 ms, also if a million jobs are pending. */
@@ -19,17 +17,7 @@ type Names = { queued: string; postponed?: string; lag: string; what: string }
 export function measureBacklog(registry: Registry, db: Db, kind: JobKind, names: Names): void {
   const read = kept(keptMs, () => findBacklog(db, kind, { countMax, lanesMax }))
   const gauge = (name: string, help: string, pick: (backlog: Backlog) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        const backlog = await within(answerWithinMs, read()).catch(() => undefined)
-        // Without a value instead of NaN, which no alert compares as intended.
-        if (backlog) this.set(pick(backlog))
-        else this.remove()
-      },
-    })
+    measure(registry, name, help, async () => pick(await read()))
   const { what } = names
   const limit = `Counted up to ${countMax.toLocaleString('en')}.`
   gauge(names.queued, `${what} that are due or postponed. ${limit}`, ({ queued }) => queued)

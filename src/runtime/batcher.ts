@@ -9,10 +9,7 @@ export type BatcherOptions<Item, Result> = {
   /** Processes all items and returns their outcomes in the same order. If it throws, the whole batch fails. */
   run: (items: Item[]) => Promise<Settled<Result>[]>
   itemsMax: number
-  /**
-   * Limit of pending items. Further items are rejected with `BatcherFull`, so that a slow database cannot exhaust the
-   * memory.
-   */
+  /** Further pending items are rejected with `BatcherFull`, so that a slow database cannot exhaust the memory. */
   waitingMax: number
   /** Batches that may run at once. A second batch starts only if it is large; a small one waits and grows. */
   concurrency?: number

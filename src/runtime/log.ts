@@ -4,9 +4,7 @@ export type Log = Logger
 
 const bufferBytes = 4096
 
-/**
- * Logs JSON lines, or readable text if the output is a terminal. Writes are buffered to save a system call per line.
- */
+/** Logs JSON lines, or readable text to a terminal. Writes are buffered to save a system call per line. */
 export async function openLog(level: string, terminal = process.stdout.isTTY): Promise<Log> {
   let destination: DestinationStream
   if (terminal) {

@@ -3,10 +3,7 @@ import type { FailureLog } from './failure-log.ts'
 
 export type LoopOptions = { name: string; everyMs: number; run: () => Promise<void>; failures: FailureLog }
 
-/**
- * Calls `run` repeatedly, `everyMs` after the end of the previous run. A failed run is logged and does not end the
- * loop.
- */
+/** Calls `run` again `everyMs` after the end of the previous run. A failed run is logged and does not end the loop. */
 export class Loop {
   readonly #options: LoopOptions
   #timer: NodeJS.Timeout | undefined

@@ -79,10 +79,7 @@ export class RateLimit {
     return { remaining: Math.floor(tokens), resetSeconds: Math.ceil((this.#burst - tokens) / this.#perSecond) }
   }
 
-  /**
-   * Returns the seconds until the next call is allowed. Uses a monotonic clock, since setting back the wall clock would
-   * block all keys.
-   */
+  /** Returns the seconds until the next call is allowed. Setting back the wall clock has no effect. */
   #take(key: string, nowMs: number): number {
     if (this.#perSecond === 0) return 0
     const known = this.#buckets.get(key)

@@ -1,7 +1,4 @@
-/**
- * Returns a function that reuses one buffer, since allocating takes as long as filling it. Buffers above `bytesMax` are
- * not kept.
- */
+/** Returns a function that reuses one buffer of up to `bytesMax`: allocating takes as long as filling it. */
 export function scratchBuffer(bytesMax: number): (bytes: number) => Buffer {
   let kept = Buffer.alloc(0)
   return (bytes) => {

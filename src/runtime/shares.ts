@@ -81,10 +81,7 @@ export class Shares {
     return this.#shares.size
   }
 
-  /**
-   * Returns what `work` returns. Throws `Refusal` if the organization has too many calls waiting, or no slot became
-   * free.
-   */
+  /** Returns what `work` returns. Throws `Refusal` if too many calls are waiting, or no slot became free. */
   async run<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result> {
     const share = this.#shareOf(organizationId)
     if (this.#hasSlot(share)) this.#start(share)
@@ -152,10 +149,7 @@ export class Shares {
     if (share.running === 0 && share.waiting.size === 0) this.#shares.delete(organizationId)
   }
 
-  /**
-   * Passes over only organizations that have used up their share; there are at most `overall / perOrganization` of
-   * them.
-   */
+  /** Skips only organizations that have used up their share: at most `overall / perOrganization` of them. */
   #startNext(): void {
     if (this.#waiting === 0) return
     for (const [organizationId, share] of this.#shares) {

@@ -8,10 +8,7 @@ import { SetupFault } from '../values/errors.ts'
 export type AppSecrets = {
   current: string
   previous: string | undefined
-  /**
-   * When the database was first used with the current secret. Sessions issued later cannot be signed by the previous
-   * one.
-   */
+  /** When the database was first used with the current secret. The previous one cannot sign later sessions. */
   currentSince?: Date | undefined
 }
 
@@ -109,9 +106,7 @@ export class SecretBox {
     return undefined
   }
 
-  /**
-   * Returns the value encrypted with the current secret. Returns undefined if it already is, or cannot be decrypted.
-   */
+  /** Returns the value encrypted with the current secret, or undefined if it already is or cannot be decrypted. */
   reseal(sealed: Buffer): Buffer | undefined {
     if (openWith(this.#current, sealed) !== undefined) return undefined
     const plain = this.open(sealed)

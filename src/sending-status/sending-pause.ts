@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import { measure } from '../runtime/measure.ts'
 import { findPause, type Pause } from './sending-pause.sql.ts'
 
 export { findPause, pauseSending, resumeSending } from './sending-pause.sql.ts'
@@ -33,12 +34,6 @@ export class SendingPause {
 
 /** For processes that send: others do not look for a pause. */
 export function measurePause(pause: SendingPause, registry: Registry): void {
-  new Gauge({
-    name: 'waxwing_sending_paused',
-    help: '1 while sending is paused by `waxwing pause-sending` or a restored backup, otherwise 0.',
-    registers: [registry],
-    collect() {
-      this.set(pause.isPaused ? 1 : 0)
-    },
-  })
+  const help = '1 while sending is paused by `waxwing pause-sending` or a restored backup, otherwise 0.'
+  measure(registry, 'waxwing_sending_paused', help, () => (pause.isPaused ? 1 : 0))
 }

@@ -1,17 +1,17 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
+import { measure } from '../runtime/measure.ts'
 import { TaskPool, type TaskPoolOptions, type TaskReport } from './pool.ts'
 
 type Options = Pick<TaskPoolOptions, 'processes' | 'spare'> & { registry: Registry; log: Log }
 
 /** Creates the task pool of the service with its metrics. */
 export function createTaskPool({ processes, spare, registry, log }: Options): TaskPool {
-  const registers = [registry]
   const outcomes = new Counter({
     name: 'waxwing_tasks_total',
     help: 'Tasks run in task processes, by task and outcome (done, refused, failed, timedOut, outOfMemory, died, full).',
     labelNames: ['task', 'outcome'],
-    registers,
+    registers: [registry],
   })
   const onOutcome = ({ task, organizationId, outcome, reason }: TaskReport) => {
     outcomes.inc({ task, outcome })
@@ -19,21 +19,7 @@ export function createTaskPool({ processes, spare, registry, log }: Options): Ta
       log.warn({ task, organizationId, outcome, reason }, 'Task process was killed')
   }
   const pool = new TaskPool({ processes, onOutcome, spare })
-  new Gauge({
-    name: 'waxwing_tasks_running',
-    help: 'Tasks currently running in task processes.',
-    registers,
-    collect() {
-      this.set(pool.running)
-    },
-  })
-  new Gauge({
-    name: 'waxwing_tasks_queued',
-    help: 'Tasks waiting for a task process.',
-    registers,
-    collect() {
-      this.set(pool.queued)
-    },
-  })
+  measure(registry, 'waxwing_tasks_running', 'Tasks currently running in task processes.', () => pool.running)
+  measure(registry, 'waxwing_tasks_queued', 'Tasks waiting for a task process.', () => pool.queued)
   return pool
 }

@@ -9,17 +9,11 @@ const memoryMbMax = 256
 const queuedMax = 200
 const queuedPerOrganizationMax = 20
 const queuedMsMax = 15_000
-/**
- * MJML and the template engine take 0.3 s to load, so idle processes are kept for a minute before their memory is
- * freed.
- */
+/** MJML and the template engine take 0.3 s to load, so idle processes are kept for a minute. */
 const idleMsMax = 60_000
 const retryAfterSeconds = 2
 
-/**
- * The compiled program, even if the service itself runs from source: Node 20 cannot run TypeScript. Tests build it
- * first.
- */
+/** The compiled program, even if the service runs from source: Node 20 cannot run TypeScript. */
 const programFile = join(packageRoot, 'dist', 'bin', 'task-process.js')
 
 export type TaskPoolOptions = {

@@ -48,25 +48,26 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   return new Refusal('validation_failed', `${first.path}: ${first.problem}${more}`, { fields })
 }
 
-export type RecordKind =
-  | 'API key'
-  | 'bulk action'
-  | 'broadcast'
-  | 'contact'
-  | 'delivery'
-  | 'draft'
-  | 'email'
-  | 'event'
-  | 'flow'
-  | 'flow version'
-  | 'group'
-  | 'import'
-  | 'invitation'
-  | 'member'
-  | 'message'
-  | 'segment'
-  | 'session'
-  | 'webhook'
+/** The records of the API by the prefix of their ids. */
+export const recordKinds = {
+  blk: 'bulk action',
+  brc: 'broadcast',
+  con: 'contact',
+  dlv: 'delivery',
+  evt: 'event',
+  flw: 'flow',
+  grp: 'group',
+  imp: 'import',
+  inv: 'invitation',
+  key: 'API key',
+  msg: 'message',
+  seg: 'segment',
+  ses: 'session',
+  usr: 'member',
+  whk: 'webhook',
+} as const
+
+export type RecordKind = (typeof recordKinds)[keyof typeof recordKinds] | 'draft' | 'email' | 'flow version'
 
 /** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */
 export const notFound = (kind: RecordKind): Refusal =>

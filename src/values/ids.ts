@@ -131,9 +131,7 @@ export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
   return `${prefix}_${digits.toString('latin1')}`
 }
 
-/**
- * Returns undefined if the text is not an id of this kind in the spelling of `toText`. Routes answer that with a 404.
- */
+/** Returns undefined if the text is not an id of this kind in the spelling of `toText`. Routes answer with 404. */
 export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | undefined {
   const start = prefix.length + 1
   if (text.length !== start + textLength || !text.startsWith(prefix) || text[prefix.length] !== '_') return undefined

@@ -1,6 +1,4 @@
-/**
- * Counts code points, as JSON Schema does: an emoji outside the BMP is one character although its string length is two.
- */
+/** Counts code points, as JSON Schema does: an emoji is one character although its string length is two. */
 export const isLongerThan = (text: string, charactersMax: number): boolean =>
   text.length > charactersMax && (text.length > 2 * charactersMax || [...text].length > charactersMax)
 

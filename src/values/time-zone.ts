@@ -24,10 +24,7 @@ function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/**
- * Returns whether this is an IANA time zone, regardless of case. An offset such as +01:00 is none: it would be wrong
- * during daylight saving time.
- */
+/** Returns whether this is an IANA time zone in any case. An offset is none: it ignores daylight saving time. */
 export const isTimeZone = (name: string): boolean => findZoneFormat(name) !== undefined
 
 /** A time of day and a date without a zone, as milliseconds since 1970 on a clock that shows this time in UTC. */
@@ -65,9 +62,7 @@ export function instantOf(zone: string, wall: WallClock): number {
   return matching.length > 0 ? Math.min(...matching) : wall - before
 }
 
-/**
- * Since 1970 no zone has changed its offset twice within this time, so sampling at this interval finds every change.
- */
+/** Since 1970 no zone has changed its offset twice within this time, so these samples find every change. */
 const sampledEveryMs = 7 * dayMs
 
 /**

@@ -29,9 +29,7 @@ const refusedIPv4 = [
  */
 const publicIPv6 = '2000::/3'
 
-/**
- * Ranges within that block that are not public. Addresses that contain an IPv4 address are rejected regardless of it.
- */
+/** Ranges of that block that are not public. Addresses that contain an IPv4 address are always rejected. */
 const refusedIPv6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, ORCHID, drone ids and others
   '2001:db8::/32', // documentation
@@ -44,10 +42,7 @@ const refused4 = rangesOf('ipv4', refusedIPv4)
 const refused6 = rangesOf('ipv6', refusedIPv6)
 const public6 = rangesOf('ipv6', [publicIPv6])
 
-/**
- * Returns whether webhooks may be posted to this address. False if it is not an IP address or has a zone
- * (`fe80::1%eth0`).
- */
+/** Returns whether webhooks may be posted to this IP address. False for one with a zone (`fe80::1%eth0`). */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !refused4.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%')) return false

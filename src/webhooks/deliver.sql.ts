@@ -31,10 +31,7 @@ export type DeliveryRow = SealedSecrets &
     contactFirstName: string | null
   }
 
-/**
- * Returns everything needed to attempt these deliveries. Skips deliveries with another status and those whose webhook
- * was deleted.
- */
+/** Returns these deliveries, except those with another status and those whose webhook was deleted. */
 export const findDeliveriesToSend = (
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],

@@ -198,10 +198,7 @@ const isOwn = (organizationId: OrganizationId | undefined, table: Sql): Sql =>
 /** On a distributed database, rows of one organization are deleted at a time. */
 type DeletionLimits = { limit: number; organizationId?: OrganizationId | undefined }
 
-/**
- * Deletes finished deliveries and their attempts, up to `limit` per organization. Returns how many deliveries were
- * deleted.
- */
+/** Deletes finished deliveries with their attempts, up to `limit` per organization. Returns their number. */
 export async function deleteOldDeliveries(
   db: Writer,
   { before, limit, organizationId }: DeletionLimits & { before: Date },

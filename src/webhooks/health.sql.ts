@@ -9,10 +9,7 @@ export type FailingWebhook = PausedWebhook & { retrySchedule: RetrySchedule; las
 
 export type ReportAfter = { minutes: number; hours: number }
 
-/**
- * Each failing period is reported once, after `minutes`, and an endpoint that keeps recovering and failing at most once in
- * `hours`.
- */
+/** Each failing period is reported once, after `minutes`, and each endpoint at most once in `hours`. */
 const isUnreported = ({ minutes, hours }: ReportAfter): Sql => sql`
   status = 'active' and failing_since <= now() - ${minutes} * interval '1 minute'
   and (failing_notified_at is null

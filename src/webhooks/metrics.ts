@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { measureBacklog } from '../queue/backlog-metrics.ts'
+import { measure } from '../runtime/measure.ts'
 import type { PostOutcome } from './post-outcome.ts'
 
 export type DeliveryMetrics = {
@@ -23,14 +24,7 @@ export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
     registers: [registry],
   })
   let inFlight = () => 0
-  new Gauge({
-    name: 'waxwing_webhook_in_flight',
-    help: 'Webhook requests in flight in this process.',
-    registers: [registry],
-    collect() {
-      this.set(inFlight())
-    },
-  })
+  measure(registry, 'waxwing_webhook_in_flight', 'Webhook requests in flight in this process.', () => inFlight())
   measureBacklog(registry, db, 'webhook.deliver', {
     queued: 'waxwing_webhook_queued',
     lag: 'waxwing_webhook_lag_seconds',

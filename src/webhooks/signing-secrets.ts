@@ -1,6 +1,7 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../runtime/log.ts'
+import { measure } from '../runtime/measure.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { type AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { replaceSecrets, type SealedSecrets, selectSecretsAfter, type WebhookKey } from './signing-secrets.sql.ts'
@@ -36,10 +37,7 @@ async function* readSecrets(db: Db): AsyncGenerator<WebhookKey & SealedSecrets> 
   } while (after)
 }
 
-/**
- * Encrypts secrets that still depend on the previous APP_SECRET with the current one, so that the previous one can be
- * removed.
- */
+/** Encrypts secrets that depend on the previous APP_SECRET again, so that the previous one can be removed. */
 export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<void> {
   for await (const row of readSecrets(db)) {
     const secret = box.reseal(row.secret)
@@ -52,10 +50,7 @@ export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Pr
   }
 }
 
-/**
- * Returns the webhooks whose secret can be decrypted neither with APP_SECRET nor with APP_SECRET_PREVIOUS. Their deliveries
- * stay pending.
- */
+/** Returns the webhooks whose secret can be decrypted with neither APP_SECRET. Their deliveries stay pending. */
 export async function findUndecryptableSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<WebhookKey[]> {
   const found: WebhookKey[] = []
   for await (const { organizationId, id, secret } of readSecrets(db))
@@ -84,17 +79,8 @@ export class SecretCheck {
 
   constructor(options: SecretCheckOptions) {
     this.#options = options
-    const count = () => this.#undecryptable
-    new Gauge({
-      name: 'waxwing_undecryptable_secrets',
-      help: 'Webhooks whose secret was encrypted with another APP_SECRET. Looked up every ten minutes.',
-      registers: [options.metrics],
-      collect() {
-        const undecryptable = count()
-        if (undecryptable === undefined) this.remove()
-        else this.set(undecryptable)
-      },
-    })
+    const help = 'Webhooks whose secret was encrypted with another APP_SECRET. Looked up every ten minutes.'
+    measure(options.metrics, 'waxwing_undecryptable_secrets', help, () => this.#undecryptable)
   }
 
   /** Costs a millisecond of the main thread for about a hundred webhooks, in slices. */

@@ -37,10 +37,7 @@ export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: 
 
 const tooLong = `must have at most ${urlLengthMax} characters`
 
-/**
- * The parser also normalizes disguised hosts: percent-encoding, full-width letters, and octal, hexadecimal and short
- * numbers.
- */
+/** The parser also normalizes disguised hosts: percent-encoding, full-width letters, unusual numbers. */
 function parse(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)

@@ -133,9 +133,7 @@ export type DeliveryStats = { webhookId: WebhookId; delivered: number; failed: n
 /** Only this many deliveries are counted per webhook. */
 const statsDeliveriesMax = 2_000
 
-/**
- * Returns the deliveries of the last 24 hours by status, without tests, among the newest deliveries of each webhook.
- */
+/** Counts the deliveries of the last 24 hours by status, without tests, among the newest of each webhook. */
 export const selectDeliveryStats = (db: Reader, organizationId: OrganizationId, ids: WebhookId[]) =>
   db<DeliveryStats>`
     select webhook.id as webhook_id,

@@ -13,9 +13,7 @@ export function textOf(value: unknown, budget: Budget): string {
   return typeof plain === 'object' ? jsonOf(plain, budget) : String(plain)
 }
 
-/**
- * Returns JSON, counted value by value, so that a small list that contains itself many times cannot grow without limit.
- */
+/** Returns JSON. Each value is counted, so that a list that contains itself many times cannot grow without limit. */
 export function jsonOf(value: unknown, budget: Budget): string {
   const json = JSON.stringify(value, (key, inner: unknown) => {
     budget.use(key.length + (typeof inner === 'string' ? inner.length : 8))
