@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { type Call, type Flags, textOf } from './commands/call.ts'
+import { type Call, type Flags, textOf, UsageFault } from './commands/call.ts'
 import { version } from './config/package-root.ts'
 import { missingPrivilege } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './values/errors.ts'
@@ -11,7 +11,8 @@ type Command = {
   flags?: Record<string, string>
   /** Flags without a value. */
   switches?: Record<string, string>
-  run: (call: Call) => Promise<number | undefined>
+  /** Returns the exit code if it is not 0. */
+  run: (call: Call) => Promise<unknown>
 }
 
 const passwordSwitch = 'Read the password from standard input. Without it, a password is generated and printed.'
@@ -151,7 +152,7 @@ const commands: Record<string, Command> = {
   },
 }
 
-async function main(words: string[]): Promise<number | undefined> {
+async function main(words: string[]): Promise<unknown> {
   const [name = 'help', ...rest] = words
   if (name === '--version' || name === '-v') return print(version)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -200,10 +201,10 @@ function print(text: string): number {
 }
 
 try {
-  process.exitCode = (await main(process.argv.slice(2))) ?? 0
+  process.exitCode = Number((await main(process.argv.slice(2))) ?? 0)
 } catch (error) {
   const fault: Error & { code?: string } = missingPrivilege(error) ?? (error as Error)
   const isExpected = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
   process.stderr.write(`${isExpected ? fault.message : fault.stack}\n`)
-  process.exitCode = 1
+  process.exitCode = fault instanceof UsageFault ? 2 : 1
 }

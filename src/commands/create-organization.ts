@@ -3,19 +3,16 @@ import { createApiKey } from '../accounts/api-keys.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { startSession } from '../accounts/start-session.ts'
 import { toText } from '../values/ids.ts'
-import { type Call, textOf } from './call.ts'
-import { printJson, readSecrets, withDatabase } from './database.ts'
+import { type Call, textOf, UsageFault } from './call.ts'
+import { ofService, printJson, readSecrets, withDatabase } from './database.ts'
 import { readPassword } from './password-flag.ts'
 
 /** Works even if registration is closed, because it requires access to the machine. */
-export async function createOrganization(call: Call): Promise<number> {
+export async function createOrganization(call: Call): Promise<void> {
   const [name, email] = [textOf(call.flags, 'name'), textOf(call.flags, 'email')]
-  if (!name || !email) {
-    process.stderr.write('Both --name and --email are required.\n')
-    return 2
-  }
+  if (!name || !email) throw new UsageFault('Both --name and --email are required.')
   const { password, isGenerated } = await readPassword(call.flags)
-  return withDatabase(call, async (database, config) => {
+  await withDatabase(call, ofService, async (database, config) => {
     const { db } = database
     const sessions = new Sessions(await readSecrets(database, config))
     const user = await register(db, 'operator', { organizationName: name, email, password })
@@ -33,6 +30,5 @@ export async function createOrganization(call: Call): Promise<number> {
       api_key: key,
     }
     printJson(database, output, 2)
-    return 0
   })
 }

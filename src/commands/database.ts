@@ -44,20 +44,24 @@ export const databaseOf = (config: Config, log: Log, options: Options): Promise<
     ...options,
   })
 
+/** For commands on the database of a service that may be running. */
+export const ofService = { orRunning: true, migrates: true }
+
 /**
- * Runs a command on the database of the service, which may be running. Runs pending migrations first. Throws
- * `SetupFault` if there is no database, and creates none.
+ * Runs a command on a database, after pending migrations with `migrates`. Throws `SetupFault` if there is no database,
+ * and creates none unless it may.
  */
 export async function withDatabase<T>(
   { sources }: Call,
+  { migrates, ...options }: Options & { migrates: boolean },
   work: (database: Database, config: Config, log: Log) => Promise<T>,
 ): Promise<T> {
   const config = readSettings(sources)
   // Standard output has only the result.
   const log = await openLog('silent')
-  const database = await databaseOf(config, log, { orRunning: true })
+  const database = await databaseOf(config, log, options)
   try {
-    await migrate(database.db)
+    if (migrates) await migrate(database.db)
     return await work(database, config, log)
   } finally {
     await database.close()

@@ -1,13 +1,9 @@
-import { readSettings } from '../config/config.ts'
 import { checkCoordinator, distribute, findDistributedTables } from '../db/cluster/distribute.ts'
 import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/cluster/distribution-plan.ts'
 import { isMigrated } from '../db/migrate.ts'
-import { openLog } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'
-import type { Call } from './call.ts'
-import { databaseOf, printResult } from './database.ts'
-
-const note = (line: string) => process.stderr.write(`${line}\n`)
+import { type Call, note } from './call.ts'
+import { printResult, withDatabase } from './database.ts'
 
 const descriptions: [Placement, string][] = [
   ['distributed', 'Distributed by organization_id, all rows of an organization on one node'],
@@ -16,10 +12,8 @@ const descriptions: [Placement, string][] = [
 ]
 
 /** Distributes the tables over the nodes of a Citus cluster. Without --yes, only prints what would be done. */
-export async function distributeTables({ sources, flags }: Call): Promise<number> {
-  const config = readSettings(sources)
-  const database = await databaseOf(config, await openLog('silent'), { applicationName: 'waxwing distribute' })
-  try {
+export async function distributeTables(call: Call): Promise<number> {
+  return withDatabase(call, { applicationName: 'waxwing distribute', migrates: false }, async (database) => {
     const { db } = database
     const { nodes } = await checkCoordinator(db)
     if (!(await isMigrated(db).catch(() => false)))
@@ -30,11 +24,11 @@ export async function distributeTables({ sources, flags }: Call): Promise<number
     const left = plan.tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name))
     if (left.length === 0) {
       // Removes rows that an interrupted run has left on the coordinator.
-      if (flags.yes === true) await distribute(db)
+      if (call.flags.yes === true) await distribute(db)
       note('All tables are distributed already.')
       return 0
     }
-    if (flags.yes !== true) {
+    if (call.flags.yes !== true) {
       note('Nothing was changed. Stop all processes of Waxwing, make a backup, and run this command with --yes.')
       return 1
     }
@@ -45,9 +39,7 @@ export async function distributeTables({ sources, flags }: Call): Promise<number
     })
     note(`Distributed ${added.length} tables over ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}.`)
     return 0
-  } finally {
-    await database.close()
-  }
+  })
 }
 
 function describe(plan: DistributionPlan, done: ReadonlySet<string>, nodes: readonly string[]): string {

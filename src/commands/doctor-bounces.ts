@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { lookUpRecords } from '../mail/dns-records.ts'
 import { hostOf } from '../values/domain.ts'
-import type { Finding } from './finding.ts'
+import { bad, type Finding, good, note } from './finding.ts'
 
 const check = 'Bounces'
 const greetingWithinMs = 5_000
@@ -25,20 +25,15 @@ const reachable = (host: string) => (host === '0.0.0.0' ? '127.0.0.1' : host ===
 /** A note if nothing listens, because the service may not be running. */
 async function listener({ host, port, domain }: { host: string; port: number; domain: string }): Promise<Finding> {
   const greeting = await readGreeting(host, port).catch((error: NodeJS.ErrnoException) => error)
+  const place = `${host} port ${port}`
   if (greeting instanceof Error)
-    return {
+    return note(
       check,
-      ok: true,
-      note: true,
-      message: `nothing answers on ${host} port ${port} (${greeting.code ?? greeting.message}): no bounces arrive until \`waxwing start\` or \`serve\` runs with these settings`,
-    }
+      `nothing answers on ${place} (${greeting.code ?? greeting.message}): no bounces arrive until \`waxwing start\` or \`serve\` runs with these settings`,
+    )
   return greeting.startsWith(`220 ${domain} `)
-    ? { check, ok: true, message: `the listener answers on ${host} port ${port}` }
-    : {
-        check,
-        ok: false,
-        message: `another program answers on ${host} port ${port}: stop it, or set BOUNCE_SMTP_PORT to another port`,
-      }
+    ? good(check, `the listener answers on ${place}`)
+    : bad(check, `another program answers on ${place}: stop it, or set BOUNCE_SMTP_PORT to another port`)
 }
 
 async function readGreeting(host: string, port: number): Promise<string> {
@@ -57,17 +52,12 @@ async function mx(domain: string, host: string, nameServers?: readonly string[])
   const advice = `add the DNS record “${domain}. MX ${record.value}.”, or forward its mail to the listener`
   switch (state!.status) {
     case 'found':
-      return { check, ok: true, message: `the MX record of ${domain} is ${host}` }
+      return good(check, `the MX record of ${domain} is ${host}`)
     case 'missing':
-      return { check, ok: false, message: `${domain} has no MX record, so bounces cannot arrive: ${advice}` }
+      return bad(check, `${domain} has no MX record, so bounces cannot arrive: ${advice}`)
     case 'different':
-      return {
-        check,
-        ok: true,
-        note: true,
-        message: `the MX record of ${domain} is ${state!.found}, not ${host}: ${advice}`,
-      }
+      return note(check, `the MX record of ${domain} is ${state!.found}, not ${host}: ${advice}`)
     case 'unchecked':
-      return { check, ok: true, note: true, message: `the name servers did not answer for the MX record of ${domain}` }
+      return note(check, `the name servers did not answer for the MX record of ${domain}`)
   }
 }

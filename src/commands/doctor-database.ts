@@ -7,6 +7,7 @@ import { missingPrivilege } from '../db/connect-faults.ts'
 import type { Db } from '../db/db.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { checkReplica } from '../db/replica-check.ts'
+import { onlyValue } from '../db/rows.ts'
 import { isMarkedWith } from '../db/secret-mark.ts'
 import { isPooled } from '../db/session.ts'
 import { openLog } from '../runtime/log.ts'
@@ -19,38 +20,24 @@ import {
   webhookSecretBox,
 } from '../webhooks/signing-secrets.ts'
 import { databaseOf, otherSecret } from './database.ts'
-import type { Finding } from './finding.ts'
+import { bad, type Finding, good, note } from './finding.ts'
 
 const clockDriftMaxSeconds = 5
 
-/** Checks the database, and check only the database shows: the clock, paused sending and the secret. */
+/** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
   const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
   if (opened instanceof Error) {
-    yield { check: 'Database', ok: false, message: opened.message }
+    yield bad('Database', opened.message)
     yield* secretFile(config)
     return
   }
   try {
     const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
-    yield migrated instanceof Error
-      ? { check: 'Database', ok: false, message: migrated.message }
-      : {
-          check: 'Database',
-          ok: true,
-          message: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
-        }
-    const [row] = await opened.db<{
-      drift: number
-    }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`
-    const ok = row!.drift <= clockDriftMaxSeconds
-    yield {
-      check: 'Clock',
-      ok,
-      message: ok
-        ? 'in sync with the database'
-        : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
-    }
+    const state = migrated ? 'migrated' : 'migrations pending until the next start'
+    if (migrated instanceof Error) yield bad('Database', migrated.message)
+    else yield good('Database', `${opened.description}, ${state}`)
+    yield await clock(opened.db)
     yield* pooler(config, opened.db)
     yield* cluster(opened.db)
     if (opened.replica) yield await replica(opened.db, opened.replica)
@@ -63,23 +50,23 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
   }
 }
 
+async function clock(db: Db): Promise<Finding> {
+  const drift = await onlyValue(db<{ drift: number }>`
+    select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`)
+  if (drift <= clockDriftMaxSeconds) return good('Clock', 'in sync with the database')
+  return bad('Clock', `differs from the database by ${Math.round(drift)} s: synchronize both with NTP`)
+}
+
 /** Sessions use DATABASE_DIRECT_URL if it is set, otherwise DATABASE_URL. */
 async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): AsyncGenerator<Finding> {
   await using session = await db.openSession()
   if (!(await isPooled(session.client))) return
   yield directUrl === undefined
-    ? {
-        check: 'Pooler',
-        ok: true,
-        note: true,
-        message:
-          'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
-      }
-    : {
-        check: 'Pooler',
-        ok: false,
-        message: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
-      }
+    ? note(
+        'Pooler',
+        'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
+      )
+    : bad('Pooler', 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database')
 }
 
 /** The nodes of a distributed database. */
@@ -89,83 +76,64 @@ async function* cluster(db: Db): AsyncGenerator<Finding> {
   if (done.size === 0) return
   const nodes = await checkNodes(db)
   const down = nodes.filter(({ isUp }) => !isUp)
-  for (const { name } of down)
-    yield { check: 'Cluster', ok: false, message: `the node ${name} is down: its organizations cannot be served` }
-  if (down.length === 0) yield { check: 'Cluster', ok: true, message: `${nodes.length} nodes respond` }
+  for (const { name } of down) yield bad('Cluster', `the node ${name} is down: its organizations cannot be served`)
+  if (down.length === 0) yield good('Cluster', `${nodes.length} nodes respond`)
   const { tables } = await readDistributionPlan(db)
   const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
-  if (left.length > 0)
-    yield { check: 'Cluster', ok: false, message: `not distributed: ${left.join(', ')}. Run \`waxwing distribute\`` }
+  if (left.length > 0) yield bad('Cluster', `not distributed: ${left.join(', ')}. Run \`waxwing distribute\``)
 }
 
 async function replica(db: Db, replica: Db): Promise<Finding> {
-  const check = 'Replica'
   const state = await checkReplica(db, replica, tuning.replicaLagMsMax)
   switch (state.kind) {
     case 'current':
-      return { check, ok: true, message: `has the data of the database after ${Math.ceil(state.afterMs)} ms` }
+      return good('Replica', `has the data of the database after ${Math.ceil(state.afterMs)} ms`)
     case 'behind':
-      return {
-        check,
-        ok: false,
-        message: `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
-      }
+      return bad(
+        'Replica',
+        `is ${state.bytes} bytes behind after ${tuning.replicaLagMsMax / 1_000} s, so the primary answers instead: check its load and its network`,
+      )
     case 'promoted':
-      return {
-        check,
-        ok: false,
-        message: 'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
-      }
+      return bad(
+        'Replica',
+        'DATABASE_REPLICA_URL is not the address of a replica: set it to a streaming replica of the database',
+      )
     case 'unreachable':
-      return {
-        check,
-        ok: false,
-        message: `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running`,
-      }
+      return bad('Replica', `${state.reason}: check DATABASE_REPLICA_URL and that the replica is running`)
   }
 }
 
 async function* sending(db: Db): AsyncGenerator<Finding> {
   const pause = await findPause(db)
-  if (pause) yield { check: 'Sending', ok: true, note: true, message: describePause(pause) }
+  if (pause) yield note('Sending', describePause(pause))
 }
 
 /** Compares APP_SECRET with the database, and tries it on each webhook secret. */
 async function secret(config: Config, db: Db): Promise<Finding> {
-  const check = 'Secret'
   const current = await findSecret(config)
-  if (current instanceof Error) return { check, ok: false, message: current.message }
+  if (current instanceof Error) return bad('Secret', current.message)
   if (current === undefined)
-    return {
-      check,
-      ok: false,
-      message: `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
-    }
+    return bad(
+      'Secret',
+      `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
+    )
   const secrets = { current, previous: config.APP_SECRET_PREVIOUS }
-  if (!(await isMarkedWith(db, secrets))) return { check, ok: false, message: otherSecret }
+  if (!(await isMarkedWith(db, secrets))) return bad('Secret', otherSecret)
   const box = webhookSecretBox(secrets)
   const undecryptable = await findUndecryptableSecrets({ db, box })
-  if (undecryptable.length > 0) return { check, ok: false, message: undecryptableWarning(undecryptable.length) }
+  if (undecryptable.length > 0) return bad('Secret', undecryptableWarning(undecryptable.length))
   const dependent = await countDependentSecrets({ db, box })
   if (dependent > 0)
-    return {
-      check,
-      ok: true,
-      note: true,
-      message: `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`,
-    }
+    return note('Secret', `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`)
   const isLocal = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
-  return {
-    check,
-    ok: true,
-    message: isLocal ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'matches the database',
-  }
+  const localAdvice = 'from DATA_DIR; set APP_SECRET if several machines use this database'
+  return good('Secret', isLocal ? localAdvice : 'matches the database')
 }
 
 /** Without a usable database, only a secret that cannot be used is worth a line. */
 async function* secretFile(config: Config): AsyncGenerator<Finding> {
   const found = await findSecret(config)
-  if (found instanceof Error) yield { check: 'Secret', ok: false, message: found.message }
+  if (found instanceof Error) yield bad('Secret', found.message)
 }
 
 const findSecret = async (config: Config): Promise<string | undefined | Error> =>

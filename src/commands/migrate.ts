@@ -4,7 +4,7 @@ import { openLog } from '../runtime/log.ts'
 import type { Call } from './call.ts'
 import { databaseOf, printResult } from './database.ts'
 
-export async function migrateDatabase({ sources }: Call): Promise<undefined> {
+export async function migrateDatabase({ sources }: Call): Promise<void> {
   const config = readSettings(sources)
   const database = await databaseOf(config, await openLog(config.LOG_LEVEL), { mayCreate: true, orRunning: true })
   try {

@@ -3,19 +3,19 @@ import { discardQueuedMessages } from '../messages/discard-queued.ts'
 import { findPause, pauseSending, resumeSending } from '../sending-status/sending-pause.ts'
 import { discardQueuedDeliveries } from '../webhooks/discard-queued.ts'
 import type { Call } from './call.ts'
-import { printResult, withDatabase } from './database.ts'
+import { ofService, printResult, withDatabase } from './database.ts'
 
 /** Stops all emails and webhooks until they are resumed. They are still accepted and queued. */
-export async function pauseAllSending(call: Call): Promise<undefined> {
-  await withDatabase(call, async (database) => {
+export async function pauseAllSending(call: Call): Promise<void> {
+  await withDatabase(call, ofService, async (database) => {
     await pauseSending(database.db.statement, 'operator')
     printResult(database, 'Sending is paused. Emails and webhooks stay queued until `waxwing resume-sending`.')
   })
 }
 
 /** With --discard-queued, what was due before the pause is marked as failed instead of being sent. */
-export async function resumeAllSending(call: Call): Promise<undefined> {
-  await withDatabase(call, async (database) => {
+export async function resumeAllSending(call: Call): Promise<void> {
+  await withDatabase(call, ofService, async (database) => {
     const { db } = database
     const pause = await findPause(db)
     if (!pause) return printResult(database, 'Sending is not paused.')

@@ -1,14 +1,14 @@
 import { rebuildCounters } from '../events/rebuild.ts'
-import type { Call } from './call.ts'
-import { printResult, withDatabase } from './database.ts'
+import { type Call, note } from './call.ts'
+import { ofService, printResult, withDatabase } from './database.ts'
 
 /**
  * Recounts all events, and reports and corrects differences. Returns 1 if there were any, which indicates a bug unless
  * some events are older than the counters.
  */
 export async function rebuildAllCounters(call: Call): Promise<number> {
-  return withDatabase(call, async (database) => {
-    process.stderr.write('Recounting all events. A million events take about half a minute …\n')
+  return withDatabase(call, ofService, async (database) => {
+    note('Recounting all events. A million events take about half a minute …')
     const { countersDifferent, firstsDifferent, differences, since, linksAdded } = await rebuildCounters(database.db)
     const found = countersDifferent + firstsDifferent
     const from = since ? ` since ${since.toISOString()}, before which individual events were removed` : ''

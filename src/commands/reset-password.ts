@@ -1,21 +1,17 @@
 import { resetPassword } from '../accounts/accounts.ts'
 import { toText } from '../values/ids.ts'
-import { type Call, textOf } from './call.ts'
-import { printJson, withDatabase } from './database.ts'
+import { type Call, textOf, UsageFault } from './call.ts'
+import { ofService, printJson, withDatabase } from './database.ts'
 import { readPassword } from './password-flag.ts'
 
 /** Sets a new password for a user. For a sole owner this is the only way to regain access. */
-export async function setNewPassword(call: Call): Promise<number> {
+export async function setNewPassword(call: Call): Promise<void> {
   const email = textOf(call.flags, 'email')
-  if (!email) {
-    process.stderr.write('--email is required.\n')
-    return 2
-  }
+  if (!email) throw new UsageFault('--email is required.')
   const { password, isGenerated } = await readPassword(call.flags)
-  return withDatabase(call, async (database) => {
+  await withDatabase(call, ofService, async (database) => {
     const user = await resetPassword(database.db, email, password)
     const output = { user_id: toText('usr', user.id), email: user.email, ...(isGenerated ? { password } : {}) }
     printJson(database, output, 2)
-    return 0
   })
 }

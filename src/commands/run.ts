@@ -112,11 +112,7 @@ async function startOrExplain(app: App, config: Config, roles: readonly Role[]):
 type ListenError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string }
 
 /** Maps an error of `listen` to a `SetupFault` with advice. Returns undefined for all other errors. */
-function listenFault(
-  { code, port, address, hostname }: ListenError,
-  config: Config,
-  ownPort: SettingName,
-): SetupFault | undefined {
+function listenFault({ code, port, address, hostname }: ListenError, config: Config, ownPort: SettingName) {
   const host = address ?? hostname
   const listeners: [SettingName, SettingName][] = [
     [ownPort, 'HOST'],

@@ -148,12 +148,7 @@ async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknow
  * Settings apply to one transaction. A connection pooler such as PgBouncer rejects them at the start of a connection, and
  * settings of a session would reach other clients. JIT compilation costs more than it saves for short statements.
  */
-function beginText(
-  client: pg.ClientBase,
-  statementTimeoutMs: number,
-  keepPlans: boolean,
-  isDistributed = false,
-): string {
+function beginText(client: pg.ClientBase, statementTimeoutMs: number, keepPlans: boolean, isDistributed = false) {
   const settings = `set local statement_timeout = ${Math.ceil(statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}; set local jit = off`
   if (isDistributed) return `begin; ${settings}; ${oneConnectionPerNode}`
   if (!keepPlans) return `begin; ${settings}`

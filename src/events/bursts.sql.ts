@@ -84,11 +84,7 @@ const clicksIn = (list: readonly ClickWindow[]): Sql => {
 }
 
 /** Returns the ranges with clicks on at least `linksMin` different links. Usually none. */
-export async function filterByLinks(
-  db: Reader,
-  list: readonly ClickWindow[],
-  linksMin: number,
-): Promise<ClickWindow[]> {
+export async function filterByLinks(db: Reader, list: readonly ClickWindow[], linksMin: number) {
   const rows = await db<{ messageId: MessageId }>`
     select message_id from ${windowRows(list)}
     where (select count(distinct url) from (${clicksIn(list)}) as click) >= ${linksMin}`

@@ -58,11 +58,7 @@ export function countBouncedRecipients(tx: Tx, { organizationId, broadcastId, re
 }
 
 /** Returns the addresses that messages were sent to. Those of erased contacts are missing. */
-export async function findMessageAddresses(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly MessageId[],
-): Promise<Map<MessageId, string>> {
+export async function findMessageAddresses(db: Reader, organizationId: OrganizationId, ids: readonly MessageId[]) {
   if (ids.length === 0) return new Map()
   const rows = await db<{ id: MessageId; email: string }>`
     select id, email from messages

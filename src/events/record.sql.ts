@@ -22,10 +22,7 @@ export type NewEvent = {
 export type EventContact = { email: string; firstName: string | null }
 
 /** Returns the contacts of events by id. Erased contacts are missing. */
-export async function findContactsOf(
-  db: Reader,
-  events: readonly Pick<NewEvent, 'organizationId' | 'contactId'>[],
-): Promise<Map<ContactId, EventContact>> {
+export async function findContactsOf(db: Reader, events: readonly Pick<NewEvent, 'organizationId' | 'contactId'>[]) {
   const keys = [...new Map(events.map((event) => [event.contactId, event])).values()]
   const rows = await db<EventContact & { id: ContactId }>`
     select contacts.id, email, first_name

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { answers, created, creates, IdParams, Nothing, Nullable, ok } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
@@ -81,15 +81,8 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        const { name, kind, base_version: baseVersion, base_revision: revision } = request.body
-        await saveDraft(parts, organizationId, userIdOf(request), id, {
-          ...(name === undefined ? {} : { name }),
-          ...(kind ? { kind } : {}),
-          ...contentIn(request.body),
-          baseVersion,
-          baseRevision: revision,
-          checkUnchanged: checkIfMatch(request, tagOf),
-        })
+        const changes = { ...contentIn(request.body), ...guardsOf(request, request.body) }
+        await saveDraft(parts, organizationId, userIdOf(request), id, changes)
         return ok(await draftOut(organizationId, id, reply))
       },
     })
@@ -134,9 +127,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        const { base_version: baseVersion, base_revision: revision } = request.body ?? {}
-        const guards = { baseVersion, baseRevision: revision, checkUnchanged: checkIfMatch(request, tagOf) }
-        await publishDraft(parts, organizationId, userIdOf(request), id, guards)
+        await publishDraft(parts, organizationId, userIdOf(request), id, guardsOf(request, request.body))
         return ok(await flowOut(db, organizationId, id, reply), 'Published')
       },
     })
@@ -168,3 +159,10 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
 }
 
 const tagOf = (draft: Draft | undefined) => etagOf(draft?.revision ?? 0)
+
+/** The state of the draft and the flow that a change is based on. */
+const guardsOf = (request: FastifyRequest, body: Static<typeof PublishIn> | null | undefined) => ({
+  baseVersion: body?.base_version,
+  baseRevision: body?.base_revision,
+  checkUnchanged: checkIfMatch(request, tagOf),
+})

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { type FlowId, type FlowVersionId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
+import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
   type Draft,
@@ -12,7 +12,7 @@ import {
   updateDraftRevision,
   updateTestVersion,
 } from './drafts.sql.ts'
-import { type Flow, findFlow, findVersions, insertFlow, insertVersion, updateFlow, type Version } from './flows.sql.ts'
+import { type Flow, findFlow, findVersions, insertFlow, insertVersion, updateFlow } from './flows.sql.ts'
 import {
   checkBase,
   checkSender,
@@ -175,11 +175,7 @@ export async function duplicateFlow(
  * Returns the id of a version with the content of the draft, for test emails. It is not published and has no number.
  * Throws `Refusal` if there is no draft or its template is invalid.
  */
-export async function getTestVersion(
-  parts: FlowParts,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-): Promise<FlowVersionId> {
+export async function getTestVersion(parts: FlowParts, organizationId: OrganizationId, flowId: FlowId) {
   const draft = await findDraftOf(parts.db, organizationId, flowId)
   if (!draft) throw new Refusal('conflict', 'This flow has no unpublished changes.')
   if (draft.testVersionId) return draft.testVersionId
@@ -211,11 +207,7 @@ async function findDraftOf(db: Db, organizationId: OrganizationId, flowId: FlowI
 }
 
 /** Every change of a draft locks its flow first. */
-async function lockFlow(
-  tx: Tx,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-): Promise<{ flow: Flow; draft: Draft | undefined; version: Version | undefined }> {
+async function lockFlow(tx: Tx, organizationId: OrganizationId, flowId: FlowId) {
   const flow = await findFlow(tx, organizationId, flowId, true)
   if (!flow) throw notFound('flow')
   const draft = await findDraft(tx, organizationId, flowId)

@@ -12,6 +12,7 @@ import { createDraftFlow } from './drafts.ts'
 import {
   contentIn,
   draftFields,
+  emptyContent,
   FlowOut,
   FlowSummaryOut,
   flowOut,
@@ -43,14 +44,6 @@ const FlowChanges = Type.Object({
     }),
   ),
 })
-
-const emptyContent = {
-  htmlFormat: 'html',
-  text: null,
-  fromName: null,
-  fromEmail: null,
-  replyTo: null,
-} as const
 
 export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -97,9 +90,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const userId = userIdOf(request)
-        const { name, kind, status = 'active', draft } = request.body
-        const { subject, html } = request.body
-        const content = { name, kind, ...emptyContent, ...contentIn(request.body), subject, html }
+        const { name, kind, subject, html, status = 'active', draft } = request.body
+        const content = { ...emptyContent, ...contentIn(request.body), name, kind, subject, html }
         const id = draft
           ? await createDraftFlow(parts, organizationId, userId, content)
           : await createFlow(parts, organizationId, userId, { ...content, status })
@@ -140,14 +132,9 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         const organizationId = organizationIdOf(request)
         const userId = userIdOf(request)
         const id = parseIdParam('flw', request.params.id)
-        const { name, kind, status, base_version: baseVersion } = request.body
-        const named = {
-          ...(name === undefined ? {} : { name }),
-          ...(kind ? { kind } : {}),
-          ...(status ? { status } : {}),
-        }
+        const { status, base_version: baseVersion } = request.body
         const checkUnchanged = checkIfMatch(request, tagOfFlow)
-        const changes = { ...named, ...contentIn(request.body), baseVersion, checkUnchanged }
+        const changes = { ...contentIn(request.body), ...(status && { status }), baseVersion, checkUnchanged }
         await changeFlow(parts, organizationId, userId, id, changes)
         return ok(await flowOut(db, organizationId, id, reply))
       },

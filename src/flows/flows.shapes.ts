@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { etagOf } from '../http/etag.ts'
-import { outOf } from '../http/out-of.ts'
+import { fieldsIn, outOf } from '../http/out-of.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
 import type { FlowSummary } from './flows.sql.ts'
 import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
@@ -71,6 +71,8 @@ export const FlowOut = Named('Flow', {
   created_at: Timestamp,
   updated_at: Timestamp,
 })
+const count = Type.Integer()
+const Stats = Type.Object({ sent: count, opens_unique: count, clicks_unique: count, bounces: count })
 export const FlowSummaryOut = Named('FlowSummary', {
   id: Type.String(),
   name: Type.String(),
@@ -81,26 +83,27 @@ export const FlowSummaryOut = Named('FlowSummary', {
   draft: Unpublished,
   created_at: Timestamp,
   updated_at: Timestamp,
-  stats_30d: Type.Object({
-    sent: Type.Integer(),
-    opens_unique: Type.Integer(),
-    clicks_unique: Type.Integer(),
-    bounces: Type.Integer(),
-  }),
+  stats_30d: Stats,
 })
 
-/** Maps the fields of a request to content. Omitted fields stay omitted. */
+const toFields = fieldsIn(DraftFields)
+const emptiable = ['text', 'fromName', 'fromEmail', 'replyTo'] as const
+
+/** Returns the fields of a flow in a request. Omitted fields stay omitted; empty texts become null. */
 export function contentIn(body: Partial<Static<typeof DraftFields>>) {
-  return {
-    ...(body.subject === undefined ? {} : { subject: body.subject }),
-    ...(body.html === undefined ? {} : { html: body.html }),
-    ...(body.html_format === undefined ? {} : { htmlFormat: body.html_format }),
-    ...(body.text === undefined ? {} : { text: body.text || null }),
-    ...(body.from_name === undefined ? {} : { fromName: body.from_name || null }),
-    ...(body.from_email === undefined ? {} : { fromEmail: body.from_email || null }),
-    ...(body.reply_to === undefined ? {} : { replyTo: body.reply_to || null }),
-  }
+  const content: Partial<ReturnType<typeof toFields>> = toFields(body as Static<typeof DraftFields>)
+  for (const name of emptiable) if (content[name] === '') content[name] = null
+  return content
 }
+
+/** The content of a new flow, except its subject and HTML. */
+export const emptyContent = {
+  htmlFormat: 'html',
+  text: null,
+  fromName: null,
+  fromEmail: null,
+  replyTo: null,
+} as const
 
 const toTemplateOut = outOf(Type.Object(templateOut), {})
 
@@ -128,32 +131,17 @@ export async function flowOut(db: Db, organizationId: OrganizationId, id: FlowId
     version: version?.number ?? 0,
     ...(version ? toContentOut(version) : { ...toTemplateOut(draft!), variables: [] }),
     draft: draft ? toMark(draft) : null,
-    ...times(flow),
+    created_at: flow.createdAt.toISOString(),
+    updated_at: flow.updatedAt.toISOString(),
   }
 }
-
-const times = (flow: Flow) => ({ created_at: flow.createdAt.toISOString(), updated_at: flow.updatedAt.toISOString() })
 
 function markOf({ draftRevision: revision, draftBaseVersion: baseVersion, draftUpdatedAt: updatedAt }: FlowSummary) {
   return baseVersion === null || updatedAt === null ? null : toMark({ revision, baseVersion, updatedAt })
 }
 
-export function toSummaryOut(flow: FlowSummary) {
-  const { name, kind, status, subject } = flow
-  return {
-    id: toText('flw', flow.id),
-    name,
-    kind,
-    status,
-    subject,
-    version: flow.number,
-    draft: markOf(flow),
-    ...times(flow),
-    stats_30d: {
-      sent: flow.sent,
-      opens_unique: flow.opensUnique,
-      clicks_unique: flow.clicksUnique,
-      bounces: flow.bounces,
-    },
-  }
-}
+export const toSummaryOut = outOf(
+  FlowSummaryOut,
+  { id: 'flw' },
+  { version: ({ number }: FlowSummary) => number, draft: markOf, stats_30d: outOf(Stats, {}) },
+)

@@ -127,9 +127,6 @@ export const findVersionByNumber = (db: Reader, organizationId: OrganizationId, 
     where organization_id = ${organizationId} and flow_id = ${flowId} and number = ${number}`,
   )
 
-/** What the list of flows shows of a draft. */
-export type DraftMark = { revision: number; baseVersion: number; updatedAt: Date }
-
 export type FlowSummary = Flow & {
   subject: string
   /** 0 if the flow was never published. */

@@ -6,7 +6,7 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { isLongerThan } from '../values/text.ts'
-import { type Draft, findDraft } from './drafts.sql.ts'
+import { findDraft } from './drafts.sql.ts'
 import {
   type Flow,
   type FlowContent,
@@ -117,11 +117,7 @@ export async function deleteFlow(db: Db, organizationId: OrganizationId, id: Flo
 }
 
 /** A flow has a published version or a draft, or both. */
-export async function getFlow(
-  db: Db,
-  organizationId: OrganizationId,
-  id: FlowId,
-): Promise<{ flow: Flow; version: Version | undefined; draft: Draft | undefined }> {
+export async function getFlow(db: Db, organizationId: OrganizationId, id: FlowId) {
   const flow = await findFlow(db, organizationId, id)
   if (!flow) throw notFound('flow')
   const [[version], draft] = await Promise.all([
@@ -177,12 +173,7 @@ export async function compileVersion(
 }
 
 /** Returns undefined if the content equals that of `version`. */
-async function compileChange(
-  parts: FlowParts,
-  organizationId: OrganizationId,
-  version: Version,
-  content: FlowContent,
-): Promise<CompiledVersion | undefined> {
+async function compileChange(parts: FlowParts, organizationId: OrganizationId, version: Version, content: FlowContent) {
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
   if (version.number! >= versionsMax)
     throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')

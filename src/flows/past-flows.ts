@@ -2,12 +2,7 @@ import type { Tx } from '../db/db.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 
 /** Dates flows and their versions back, for sample data. */
-export async function datePastFlows(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: readonly FlowId[],
-  at: Date,
-): Promise<void> {
+export async function datePastFlows(tx: Tx, organizationId: OrganizationId, ids: readonly FlowId[], at: Date) {
   tx.send`
     update flow_versions set created_at = ${at}
     where organization_id = ${organizationId} and flow_id = any (${ids}::uuid[])`

@@ -7,7 +7,7 @@ import type { Db } from '../db/db.ts'
 import { answers, FieldProblemOut, FreeObject, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { contentIn, VariableOut } from './flows.shapes.ts'
+import { contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
@@ -37,15 +37,7 @@ const PreviewOut = Named('Preview', {
   problems: Type.Array(FieldProblemOut),
   warnings: Type.Array(Type.String(), { description: 'Problems that do not prevent sending.' }),
 })
-const empty: FlowContent = {
-  subject: ' ',
-  html: ' ',
-  htmlFormat: 'html',
-  text: null,
-  fromName: null,
-  fromEmail: null,
-  replyTo: null,
-}
+const empty: FlowContent = { ...emptyContent, subject: ' ', html: ' ' }
 
 type PreviewParts = { db: Db; runner: TemplateRunner }
 

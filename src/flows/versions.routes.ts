@@ -4,11 +4,12 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, IdParams, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { contentOut, toContentOut } from './flows.shapes.ts'
-import { findVersionByNumber, selectVersions } from './flows.sql.ts'
+import { findVersionByNumber, selectVersions, type VersionSummary } from './flows.sql.ts'
 import { getFlow } from './flows.ts'
 
 const VersionSummaryOut = Named('FlowVersionSummary', {
@@ -17,6 +18,7 @@ const VersionSummaryOut = Named('FlowVersionSummary', {
   created_at: Timestamp,
   created_by: Nullable(Type.String()),
 })
+const summaryOut = outOf(VersionSummaryOut, {}, { version: ({ number }: VersionSummary) => number })
 const VersionOut = Named('FlowVersion', { version: Type.Integer(), created_at: Timestamp, ...contentOut })
 
 export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
@@ -34,14 +36,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         const organizationId = organizationIdOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, flow.id))
-        return ok(
-          versions.map((version) => ({
-            version: version.number,
-            subject: version.subject,
-            created_at: version.createdAt.toISOString(),
-            created_by: version.createdBy,
-          })),
-        )
+        return ok(versions.map(summaryOut))
       },
     })
 

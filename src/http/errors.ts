@@ -34,12 +34,7 @@ export function createErrorAnswer(): ErrorAnswer {
   }
 }
 
-function answerRefusal(
-  refusal: Refusal | undefined,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+function answerRefusal(refusal: Refusal | undefined, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (!refusal) {
     request.log.error({ err: loggable(error), requestId: request.id }, 'Request failed')
     return sendError(request, reply, { status: 500, type: 'internal', message: 'Internal server error.' })
@@ -54,11 +49,7 @@ function answerRefusal(
 type ErrorContent = { status: number; type: string; message: string; fields?: FieldProblem[] }
 
 /** Sends the error envelope, or Problem Details (RFC 9457) if the client accepts them. */
-function sendError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { status, type, message, fields = [] }: ErrorContent,
-): FastifyReply {
+function sendError(request: FastifyRequest, reply: FastifyReply, { status, type, message, fields = [] }: ErrorContent) {
   reply.status(status)
   if (!acceptsProblem(request.headers.accept)) return reply.send(errorBody(status, type, message, fields, request.id))
   const problem = {

@@ -5,6 +5,23 @@ type Camel<Name extends string> = Name extends `${infer Word}_${infer Rest}`
   ? `${Word}${Capitalize<Camel<Rest>>}`
   : Name
 
+const camelCase = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The fields of a request in camelCase. */
+export type FieldsOf<Schema extends TObject> = {
+  [Name in keyof Static<Schema> as Camel<Name & string>]: Static<Schema>[Name]
+}
+
+/** Returns a function that renames the fields of a request to camelCase. Omitted fields stay omitted. */
+export function fieldsIn<Schema extends TObject>(schema: Schema): (body: Static<Schema>) => FieldsOf<Schema> {
+  const names = Object.keys(schema.properties)
+  return (body) => {
+    const values = body as Record<string, unknown>
+    const given = names.filter((name) => values[name] !== undefined)
+    return Object.fromEntries(given.map((name) => [camelCase(name), values[name]])) as FieldsOf<Schema>
+  }
+}
+
 /** The column of a field: a time instead of its text. Ids have to be named, since they are written with their prefix. */
 type Column<Value> = Value extends string ? (string extends Value ? PlainText | Date : Value) : Value
 
@@ -30,7 +47,7 @@ export function outOf<
 >(schema: Schema, ids: Given, computed?: Made): (row: RowFor<Static<Schema>, Given, Made>) => Static<Schema> {
   const fields = Object.keys(schema.properties).map((name) => ({
     name,
-    column: name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+    column: camelCase(name),
     prefix: ids[name as keyof Given] as Prefix | undefined,
     compute: (computed as Record<string, (row: unknown) => unknown> | undefined)?.[name],
   }))

@@ -61,10 +61,7 @@ export function unknownFieldProblem(name: string, known: readonly string[]): str
  * rejected, since the request would not do what the caller intended, and others are ignored with a warning.
  * `foreign` are names that other services use for a field, or for something that is not in the body.
  */
-export function createUnknownFieldCheck(
-  fields: Record<string, unknown>,
-  foreign: Record<string, string> = {},
-): (body: object) => string[] {
+export function createUnknownFieldCheck(fields: Record<string, unknown>, foreign: Record<string, string> = {}) {
   const known = Object.keys(fields)
   const isKnown = new Set(known)
   const foreignNames = Object.keys(foreign)
@@ -77,7 +74,7 @@ export function createUnknownFieldCheck(
     const names = unknown.slice(0, namesMax).map(shortened)
     return [`Unknown fields were ignored: ${names.join(', ')}${more}.`]
   }
-  return (body) => {
+  return (body: object) => {
     // Bodies of the right form, which are nearly all, cost one look-up per field.
     for (const name in body)
       if (!isKnown.has(name)) return describe(Object.keys(body).filter((each) => !isKnown.has(each)))

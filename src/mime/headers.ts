@@ -25,11 +25,7 @@ export function textHeader(name: string, value: string): string {
 }
 
 /** Returns a header with one address and its display name. `address` is the result of `toMailAddress`, if it is known. */
-export function mailboxHeader(
-  header: string,
-  { name, email }: Mailbox,
-  address = toMailAddress(email, header),
-): string {
+export function mailboxHeader(header: string, { name, email }: Mailbox, address = toMailAddress(email, header)) {
   const phrase = name ? phraseOf(headerText(name), header.length + 2) : ''
   if (phrase === '') return `${header}: ${address}`
   const lastLine = phrase.slice(phrase.lastIndexOf('\n') + 1)

@@ -27,8 +27,6 @@ export type BroadcastEventName = (typeof broadcastEventNames)[number]
 export const webhookEventNames = [...eventNames, ...contactChangeNames, ...broadcastEventNames] as const
 export type WebhookEventName = (typeof webhookEventNames)[number]
 
-export const isWebhookEventName = (text: string): text is WebhookEventName =>
-  (webhookEventNames as readonly string[]).includes(text)
 export const isContactChangeName = (text: string): text is ContactChangeName =>
   (contactChangeNames as readonly string[]).includes(text)
 export const isBroadcastEventName = (text: string): text is BroadcastEventName =>

@@ -30,11 +30,7 @@ export type Opening = { destroy(): unknown }
  * Opens a connection to the target. Everything opened on the way is passed to `onOpening` first, so that the caller can
  * abort it at any time. Throws `Unreachable` if an address is not allowed.
  */
-export async function dial(
-  target: Target,
-  options: DialOptions,
-  onOpening: (opening: Opening) => void,
-): Promise<Socket> {
+export async function dial(target: Target, options: DialOptions, onOpening: (opening: Opening) => void) {
   const literal = isIP(target.hostname) !== 0
   if (literal && !options.isAllowed(target.hostname)) {
     throw new Unreachable(`${target.hostname} is not a public address`)

@@ -48,11 +48,7 @@ export async function reportFailingEndpoints({ db, log, onFailing }: Pick<Health
 }
 
 /** Pauses endpoints that have failed for days. */
-export async function pauseDeadEndpoints({
-  db,
-  log,
-  onPaused,
-}: Pick<HealthParts, 'db' | 'log' | 'onPaused'>): Promise<void> {
+export async function pauseDeadEndpoints({ db, log, onPaused }: Pick<HealthParts, 'db' | 'log' | 'onPaused'>) {
   const paused = await db.begin(async (tx) => {
     const webhooks = await pauseFailing(tx, pauseAfterDays, reason)
     for (const webhook of webhooks) {
@@ -65,10 +61,7 @@ export async function pauseDeadEndpoints({
 }
 
 /** Deletes deliveries older than the retention period, in batches. */
-export async function removeOldDeliveries(
-  { db, logDays }: Pick<HealthParts, 'db' | 'logDays'>,
-  now = Date.now(),
-): Promise<void> {
+export async function removeOldDeliveries({ db, logDays }: Pick<HealthParts, 'db' | 'logDays'>, now = Date.now()) {
   const before = new Date(now - logDays * dayMs)
   for (const organizationId of await organizationsToVisit(db))
     while ((await deleteOldDeliveries(db.statement, { before, limit: deleteBatchMax, organizationId })) > 0);

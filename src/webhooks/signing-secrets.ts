@@ -13,10 +13,7 @@ export const unreadableSecret = 'the signing secret was encrypted with another A
 export const webhookSecretBox = (secrets: AppSecrets): SecretBox => new SecretBox(secrets, 'webhook secrets')
 
 /** Returns undefined if the current secret cannot be decrypted. Skips a previous secret that cannot be decrypted. */
-export function openSecrets(
-  { secret, previousSecret }: SealedSecrets,
-  open: (sealed: Buffer) => string | undefined,
-): string[] | undefined {
+export function openSecrets({ secret, previousSecret }: SealedSecrets, open: (sealed: Buffer) => string | undefined) {
   const current = open(secret)
   const previous = previousSecret && open(previousSecret)
   if (current === undefined) return undefined

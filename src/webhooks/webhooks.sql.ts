@@ -71,21 +71,7 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhoo
   return row!
 }
 
-export const updateWebhook = (
-  tx: Tx,
-  webhook: Pick<
-    Webhook,
-    | 'organizationId'
-    | 'id'
-    | 'name'
-    | 'url'
-    | 'allEvents'
-    | 'eventTypes'
-    | keyof ResponseRules
-    | 'retrySchedule'
-    | 'status'
-  >,
-) =>
+export const updateWebhook = (tx: Tx, webhook: Omit<NewWebhook, 'secret' | 'createdBy'> & Pick<Webhook, 'status'>) =>
   first(
     tx<Webhook>`
     update webhooks

@@ -1,22 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
+import type { FieldsOf } from '../http/out-of.ts'
 import { announceChange, dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import {
-  eventNames,
-  isSelectedByName,
-  isWebhookEventName,
-  type WebhookEventName,
-  webhookEventNames,
-} from '../values/event-types.ts'
+import { eventNames, isSelectedByName, type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { newId, type OrganizationId, type UserId, type WebhookId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { deliverKind } from './fan-out.ts'
-import { type Acknowledgement, defaultRules, type Retryable4xx } from './response-rules.ts'
-import type { RetrySchedule } from './retry-schedules.ts'
+import { defaultRules } from './response-rules.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
+import type { WebhookChangesIn, WebhookIn } from './webhooks.shapes.ts'
 import {
   countWebhooks,
   deleteWebhookRow,
@@ -35,17 +30,8 @@ const webhooksMax = 50
 export const overlapHoursMax = 24 * 30
 const secretBytes = 32
 
-export type WebhookInput = {
-  name: string
-  url: string
-  eventTypes?: string[] | undefined
-  allEvents?: boolean | undefined
-  acknowledge?: Acknowledgement | undefined
-  retry4xx?: Retryable4xx[] | undefined
-  retrySchedule?: RetrySchedule | undefined
-}
-export type WebhookChanges = Partial<WebhookInput> & {
-  status?: 'active' | 'paused' | undefined
+export type WebhookInput = FieldsOf<typeof WebhookIn>
+export type WebhookChanges = FieldsOf<typeof WebhookChangesIn> & {
   checkUnchanged?: CheckUnchanged<Webhook> | undefined
 }
 
@@ -133,11 +119,7 @@ export async function pauseWebhooksOf(tx: Tx, organizationId: OrganizationId, us
 }
 
 /** Deletes the webhook. Its delivery log is deleted later, since it may be long. */
-export async function deleteWebhook(
-  { db }: WebhookParts,
-  organizationId: OrganizationId,
-  id: WebhookId,
-): Promise<void> {
+export async function deleteWebhook({ db }: WebhookParts, organizationId: OrganizationId, id: WebhookId) {
   await db.begin(async (tx) => {
     if (!(await deleteWebhookRow(tx, organizationId, id))) throw notFound('webhook')
     await dropLane(tx, organizationId, deliverKind, id)
@@ -173,22 +155,13 @@ function checkUrl(text: string, allowPrivate: boolean): string {
 }
 
 /** All events include changes of contacts and events of broadcasts only if these are named as well. */
-function checkEvents(
-  names: string[] | undefined,
-  allEvents: boolean,
-): { eventTypes: WebhookEventName[]; allEvents: boolean } {
-  const wanted = [...new Set(names ?? [])]
-  const unknown = wanted.find((name) => !isWebhookEventName(name))
-  if (unknown !== undefined)
-    throw invalid({
-      path: `event_types.${names!.indexOf(unknown)}`,
-      problem: `must be one of ${webhookEventNames.join(', ')}`,
-    })
-  if (allEvents) return { eventTypes: [...eventNames, ...wanted.filter(isSelectedByName)], allEvents }
-  if (wanted.length === 0)
+function checkEvents(names: readonly WebhookEventName[] | undefined, allEvents: boolean) {
+  const eventTypes = [...new Set(names)]
+  if (allEvents) return { eventTypes: [...eventNames, ...eventTypes.filter(isSelectedByName)], allEvents }
+  if (eventTypes.length === 0)
     throw invalid({
       path: 'event_types',
       problem: `must contain at least one of ${webhookEventNames.join(', ')}; alternatively, set all_events`,
     })
-  return { eventTypes: wanted as WebhookEventName[], allEvents }
+  return { eventTypes, allEvents }
 }

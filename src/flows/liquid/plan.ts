@@ -27,12 +27,7 @@ type Step = { text: string } | { lookup: Lookup } | { nodes: Template[] }
 export type Plan = { engine: Liquid; steps: readonly Step[] }
 
 /** `locals` are the names that the template assigns; only the engine knows their values. */
-export function planOf(
-  engine: Liquid,
-  templates: readonly Template[],
-  locals: ReadonlySet<string>,
-  isHtml: boolean,
-): Plan {
+export function planOf(engine: Liquid, templates: readonly Template[], locals: ReadonlySet<string>, isHtml: boolean) {
   patchRender(templates, isHtml)
   const steps: Step[] = []
   for (const node of templates) {
