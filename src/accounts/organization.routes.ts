@@ -56,9 +56,7 @@ export function organizationRoutes({ db, onChanged, eventRetentionMonths }: Part
         summary: 'Update the organization',
         description:
           'Owners only. Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
-        errors: {
-          precondition_failed: editedSince,
-        },
+        errors: { precondition_failed: editedSince },
         body: Type.Object({
           name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
           timezone: Type.Optional(

@@ -74,14 +74,10 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         params: IdParams,
         querystring: Type.Object({
           revoke_api_keys: Type.Optional(
-            Type.Boolean({
-              description: 'Also revoke the API keys that the member created.',
-            }),
+            Type.Boolean({ description: 'Also revoke the API keys that the member created.' }),
           ),
           pause_webhooks: Type.Optional(
-            Type.Boolean({
-              description: 'Also pause the webhooks that the member created.',
-            }),
+            Type.Boolean({ description: 'Also pause the webhooks that the member created.' }),
           ),
         }),
         response: answers(Nothing),

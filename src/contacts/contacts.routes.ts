@@ -67,9 +67,7 @@ type Parts = {
 
 const exactQuery = {
   exact: Type.Optional(
-    Type.Boolean({
-      description: 'Whether to wait up to 5 seconds for the exact number. Defaults to false.',
-    }),
+    Type.Boolean({ description: 'Whether to wait up to 5 seconds for the exact number. Defaults to false.' }),
   ),
 }
 const estimated =
@@ -236,10 +234,7 @@ function edit(api: Api, { db }: Parts): void {
       summary: 'Update a contact',
       description:
         'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
-      errors: {
-        conflict: 'Another contact has this address.',
-        precondition_failed: editedSince,
-      },
+      errors: { conflict: 'Another contact has this address.', precondition_failed: editedSince },
       params: IdParams,
       body: Type.Object({
         email: Type.Optional(Type.String({ minLength: 1 })),

@@ -125,10 +125,7 @@ async function addWebhook(db: Db, box: SecretBox, owner: Owner, createdAt: Date)
   await addPastDeliveries(
     db,
     { ...webhook, secret },
-    {
-      limit: deliveriesWanted,
-      answersOf: ({ id }) => answersOf(id, position++),
-    },
+    { limit: deliveriesWanted, answersOf: ({ id }) => answersOf(id, position++) },
   )
 }
 

@@ -80,10 +80,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         operationId: 'updateSegment',
         summary: 'Update a segment',
         description: 'Omitted fields keep their value; the filter is replaced as a whole.',
-        errors: {
-          conflict: 'Another segment has this name.',
-          precondition_failed: editedSince,
-        },
+        errors: { conflict: 'Another segment has this name.', precondition_failed: editedSince },
         params: IdParams,
         body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
         response: answers(SegmentOut),

@@ -22,12 +22,7 @@ const SendingOut = Named('SendingStatus', {
   transport: oneOf('inbox', 'smtp'),
   relay: Nullable(
     Type.Object(
-      {
-        host: Type.String(),
-        port: Type.Integer(),
-        secure: Type.Boolean(),
-        user: Nullable(Type.String()),
-      },
+      { host: Type.String(), port: Type.Integer(), secure: Type.Boolean(), user: Nullable(Type.String()) },
       { description: forOperators },
     ),
   ),
