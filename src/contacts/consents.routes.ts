@@ -5,7 +5,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type Consent, listConsents } from './consents.ts'
+import { type Consent, selectConsents } from './consents.sql.ts'
 import { getContact } from './contacts.ts'
 import { actorIdText, actorTypes } from './history.ts'
 
@@ -50,7 +50,7 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
         const id = parseIdParam('con', request.params.id)
         const consents = await read(organizationId, async (tx) => {
           await getContact(tx, organizationId, id)
-          return listConsents(tx, organizationId, id)
+          return selectConsents(tx, organizationId, id)
         })
         return ok(consents.map(consentOut))
       },

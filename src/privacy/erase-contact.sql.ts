@@ -34,12 +34,12 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids:
  * Removes the bodies and responses of webhook deliveries. An empty body stays empty when an attempt in flight ends; it is built
  * from the event again if the delivery is still due. Must run before the events are emptied.
  */
-export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) {
   const emptied = await tx<{ id: DeliveryId }>`
     update deliveries set body = ''
     from events
     join webhooks on webhooks.organization_id = events.organization_id
-    where events.organization_id = ${organizationId} and events.contact_id = ${id}
+    where events.organization_id = ${organizationId} and events.contact_id = any (${ids}::uuid[])
       and deliveries.organization_id = ${organizationId} and deliveries.id = delivery_id(events.id, webhooks.id)
     returning deliveries.id`
   await tx`
@@ -48,12 +48,12 @@ export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id
 }
 
 /** Events and their times stay. Links and diagnostics are removed, since they may contain personal data. */
-export const emptyEvents = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
+export const emptyEvents = (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) =>
   tx`
     update events
     set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}',
       contact_email = null, contact_first_name = null
-    where organization_id = ${organizationId} and contact_id = ${id}`
+    where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
 
 export const emptyImportProblems = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
   tx`

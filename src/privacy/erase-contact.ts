@@ -32,8 +32,13 @@ export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId,
   await deleteHistory(tx, organizationId, id)
   await deleteImportChangesOf(tx, organizationId, id)
   await emptyMessages(tx, organizationId, [id, testRecipientId(organizationId, emailKey)])
-  await emptyDeliveries(tx, organizationId, id)
-  await emptyEvents(tx, organizationId, id)
+  await forgetContacts(tx, organizationId, [id])
   await emptyImportProblems(tx, organizationId, emailKey)
   return true
+}
+
+/** Removes personal data from the events and deliveries of deleted contacts. */
+export async function forgetContacts(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]): Promise<void> {
+  await emptyDeliveries(tx, organizationId, ids)
+  await emptyEvents(tx, organizationId, ids)
 }

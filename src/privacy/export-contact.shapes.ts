@@ -1,16 +1,9 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { ConsentOut, consentOut } from '../contacts/consents.routes.ts'
 import { type ActorType, actorIdText } from '../contacts/history.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
-import { toText } from '../values/ids.ts'
-import type {
-  ExportedChange,
-  ExportedContact,
-  ExportedGroup,
-  ExportedInboxEmail,
-  ExportedMessage,
-} from './export-contact.sql.ts'
+import { type GroupId, toText } from '../values/ids.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 
@@ -84,7 +77,8 @@ const lists = {
     problem: Type.String(),
   }),
 }
-export type Lists = { [Name in keyof typeof lists]: Static<(typeof lists)[Name]>[] }
+export type ListName = keyof typeof lists
+export const listNames = Object.keys(lists) as ListName[]
 
 const Contact = Type.Object({
   id: Type.String(),
@@ -107,50 +101,24 @@ export const ContactExport = Named('ContactExport', {
   ...Object.fromEntries(Object.entries(lists).map(([name, item]) => [name, Type.Array(item)])),
 })
 
-const actorOut = (type: ActorType | null, id: string | null) => type && { type, id: actorIdText(type, id) }
+type ActorRow = { actorType: ActorType | null; actorId: string | null }
+const actorOut = ({ actorType: type, actorId }: ActorRow) => type && { type, id: actorIdText(type, actorId) }
 
-export const contactOut = outOf(
-  Contact,
-  { id: 'con' },
-  { created_by: (row: ExportedContact) => actorOut(row.createdByType, row.createdById) },
-)
+export const contactOut = outOf(Contact, { id: 'con' }, { created_by: actorOut })
 
 /** From a row to an entry of the list of this name. */
 export const entryOut = {
-  groups: outOf(
-    lists.groups,
-    { id: 'grp' },
-    { added_by: (row: ExportedGroup) => actorOut(row.addedByType, row.addedById) },
-  ),
-  history: outOf(
-    lists.history,
-    {},
-    {
-      change: ({ type }: ExportedChange) => type,
-      actor: ({ actorType, actorId }: ExportedChange) => actorOut(actorType, actorId),
-      details: ({ details: { group_id, ...details } }: ExportedChange) => ({
-        ...details,
-        ...(group_id && { group_id: toText('grp', group_id) }),
-      }),
-    },
-  ),
+  groups: outOf(lists.groups, { id: 'grp' }, { added_by: actorOut }),
+  history: outOf(lists.history, {}, { actor: actorOut, details: detailsOut }),
   consents: consentOut,
-  messages: outOf(
-    lists.messages,
-    { id: 'msg', flow_id: 'flw' },
-    { relay_response: ({ relayReply }: ExportedMessage) => relayReply },
-  ),
+  messages: outOf(lists.messages, { id: 'msg', flow_id: 'flw' }),
   events: outOf(lists.events, { id: 'evt', message_id: 'msg' }),
   webhook_deliveries: outOf(lists.webhook_deliveries, { id: 'dlv', webhook_id: 'whk', event_id: 'evt' }),
   suppressions: outOf(lists.suppressions, { message_id: 'msg' }),
-  inbox: outOf(
-    lists.inbox,
-    { message_id: 'msg' },
-    {
-      from: ({ sender }: ExportedInboxEmail) => sender,
-      to: ({ recipient }: ExportedInboxEmail) => recipient,
-      raw: ({ raw }: ExportedInboxEmail) => raw.toString(),
-    },
-  ),
+  inbox: outOf(lists.inbox, { message_id: 'msg' }, { raw: ({ raw }: { raw: Buffer }) => raw.toString() }),
   rejected_import_rows: outOf(lists.rejected_import_rows, { import_id: 'imp' }),
+}
+
+function detailsOut({ details: { group_id, ...details } }: { details: { group_id?: GroupId } }) {
+  return { ...details, ...(group_id && { group_id: toText('grp', group_id) }) }
 }
