@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { type EmailAddress, parseEmailField } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { conflict, invalid, Refusal } from '../values/errors.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { type Account, findUserByEmail, insertUser, lockOrganization, type Role } from './accounts.sql.ts'
 import { isPasswordOf } from './accounts.ts'
@@ -31,8 +31,7 @@ export async function acceptInvitation(db: Db, { token, email, name, password }:
     const draft = { id: newId('usr'), organizationId, ...address, name, passwordHash, role }
     const user = await insertUser(tx, draft)
     if (!user)
-      throw new Refusal(
-        'conflict',
+      throw conflict(
         'An account with this email address already exists. Choose “I already have an account” and enter its password.',
       )
     await deleteInvitationsOf(tx, organizationId, address.emailKey)
@@ -58,7 +57,7 @@ export async function acceptWithAccount(
   const account = await findUserByEmail(db, key)
   if (!account) throw noLongerValid()
   if (account.organizationId === link.organizationId)
-    throw new Refusal('conflict', 'You are already a member of this organization. Sign in instead.')
+    throw conflict('You are already a member of this organization. Sign in instead.')
   return db.begin((tx) => move(tx, link, account, { role, key }))
 }
 
@@ -77,8 +76,7 @@ async function move(
   const moved = await moveUser(tx, account, { organizationId: link.organizationId, role })
   if (!moved) throw noLongerValid()
   if (!(await hasOwner(tx, from)))
-    throw new Refusal(
-      'conflict',
+    throw conflict(
       'You are the only owner of your current organization. Make another member an owner, or delete the organization, and then open this link again.',
     )
   await deleteInvitationsOf(tx, link.organizationId, key)
@@ -88,7 +86,7 @@ async function move(
 async function use(tx: Tx, { organizationId, tokenHash }: LinkToken): Promise<void> {
   if (!(await useInvitation(tx, organizationId, tokenHash))) throw noLongerValid()
   if ((await countTeam(tx, organizationId)) >= teamMax)
-    throw new Refusal('conflict', `An organization can have at most ${teamMax} members.`)
+    throw conflict(`An organization can have at most ${teamMax} members.`)
 }
 
 /** Throws `Refusal` if the invitation is limited to another address. */

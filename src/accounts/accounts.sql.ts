@@ -1,6 +1,7 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { first, only, onlyValue } from '../db/rows.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
+import type { AlertKind } from './alerts.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -157,3 +158,17 @@ export const updateOrganization = (
       keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)
     where id = ${id}
     returning id, name, timezone, keep_addresses, is_operator, created_at`)
+
+export type ProfileChange = { name?: string | null | undefined; mutedAlerts?: AlertKind[] | undefined }
+
+/** Undefined fields are not changed. */
+export const updateProfile = (
+  db: Writer,
+  { organizationId, id }: { organizationId: OrganizationId; id: UserId },
+  { name, mutedAlerts }: ProfileChange,
+) =>
+  db`
+    update users
+    set name = case when ${name !== undefined} then ${name ?? null} else name end,
+      muted_alerts = coalesce(${mutedAlerts}::text[], muted_alerts)
+    where organization_id = ${organizationId} and id = ${id}`

@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { conflict, invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
 import type { AccountEmails } from './account-emails.ts'
 import {
@@ -50,7 +50,7 @@ export async function register(db: Db, signup: Signup, registration: Registratio
       passwordHash,
       role: 'owner',
     })
-    if (!user) throw new Refusal('conflict', 'An account with this email address already exists. Sign in instead.')
+    if (!user) throw conflict('An account with this email address already exists. Sign in instead.')
     return user
   })
 }

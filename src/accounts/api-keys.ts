@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { conflict, invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { mayBroadcast, type User } from './accounts.sql.ts'
@@ -33,10 +33,7 @@ export async function createApiKey(
       "You can't start broadcasts, so you can't create a key with the scope broadcasts:send. Ask an owner for permission.",
     )
   if ((await countApiKeys(db, organizationId)) >= keysMax)
-    throw new Refusal(
-      'conflict',
-      `An organization can have at most ${keysMax} API keys. Delete one that is no longer used.`,
-    )
+    throw conflict(`An organization can have at most ${keysMax} API keys. Delete one that is no longer used.`)
 
   const random = Array.from({ length: keyLength }, () => keyCharacters[randomInt(keyCharacters.length)])
   const key = `wxk_${random.join('')}`

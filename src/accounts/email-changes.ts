@@ -1,7 +1,7 @@
 import { type Db, isUniqueViolation } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseEmailField } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { conflict, invalid, Refusal } from '../values/errors.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
 import { isPasswordOf } from './accounts.ts'
@@ -13,7 +13,7 @@ import {
   updateEmail,
   useEmailChange,
 } from './email-changes.sql.ts'
-import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
+import { createLinkToken, readLinkToken } from './link-tokens.ts'
 import type { LoginThrottle } from './throttle.ts'
 
 const validMinutes = 60
@@ -70,11 +70,7 @@ export async function requestEmailChange(
 const noLongerValid = () =>
   new Refusal('not_found', 'This link is no longer valid. Change the email address again in your profile.')
 
-function readToken(token: string): LinkToken {
-  const read = readLinkToken('eml', token)
-  if (!read) throw noLongerValid()
-  return read
-}
+const readToken = (token: string) => readLinkToken('eml', token, noLongerValid)
 
 /** Throws the same `Refusal` for unknown, used, replaced and expired links. */
 export async function getEmailChange(db: Db, token: string): Promise<FoundEmailChange> {
@@ -89,7 +85,7 @@ export async function confirmEmailChange(
   token: string,
 ): Promise<string> {
   const read = readToken(token)
-  const taken = () => new Refusal('conflict', 'Another account uses this email address now. Choose another one.')
+  const taken = () => conflict('Another account uses this email address now. Choose another one.')
   return db
     .begin(async (tx) => {
       const change = await useEmailChange(tx, read)

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseEmailField } from '../values/email.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, invalid, notFound, Refusal } from '../values/errors.ts'
 import { type InvitationId, newId, type OrganizationId } from '../values/ids.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { findUserByEmail, lockOrganization, type Member, type Role } from './accounts.sql.ts'
@@ -15,7 +15,7 @@ import {
   lockInvitation,
   renewInvitation,
 } from './invitations.sql.ts'
-import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
+import { createLinkToken, readLinkToken } from './link-tokens.ts'
 import { isOwner } from './team.sql.ts'
 
 const validDays = 7
@@ -37,11 +37,7 @@ export const createInvitationEmailLimit = (): RateLimit =>
 export const noLongerValid = () =>
   new Refusal('not_found', 'This invitation is no longer valid. Ask an owner of the organization for a new one.')
 
-export function readInvitationToken(token: string): LinkToken {
-  const read = readLinkToken('inv', token)
-  if (!read) throw noLongerValid()
-  return read
-}
+export const readInvitationToken = (token: string) => readLinkToken('inv', token, noLongerValid)
 
 type NewInvitation = { email: string | undefined; role: Role; sendEmail: boolean }
 
@@ -64,10 +60,7 @@ export async function invite(
   const invitation = await db.begin(async (tx) => {
     await lockForOwner(tx, member)
     if ((await countInvitations(tx, organizationId)) >= pendingMax)
-      throw new Refusal(
-        'conflict',
-        `There are already ${pendingMax} pending invitations. Withdraw one that is not needed.`,
-      )
+      throw conflict(`There are already ${pendingMax} pending invitations. Withdraw one that is not needed.`)
     const draft = { organizationId, id: newId('inv'), email: address, role, invitedBy, tokenHash, isSent }
     const stored = await insertInvitation(tx, draft, validDays)
     if (isSent) await addEmail(tx, accountEmails, member, stored, token)
@@ -86,8 +79,7 @@ export async function resendInvitation(
   const { token, tokenHash } = createLinkToken('inv', organizationId)
   return db.begin(async (tx) => {
     await lockForOwner(tx, member)
-    const invitation = await lockInvitation(tx, organizationId, id)
-    if (!invitation) throw notFound('invitation')
+    const invitation = await existing('invitation', lockInvitation(tx, organizationId, id))
     checkResend(invitation)
     invitationEmailLimit.take(organizationId)
     const renewed = await renewInvitation(tx, invitation, { tokenHash, invitedBy }, validDays)
@@ -97,9 +89,9 @@ export async function resendInvitation(
 }
 
 function checkResend({ email, sentAt, sentCount }: Invitation): void {
-  if (email === null) throw new Refusal('conflict', 'This invitation has no email address. Share its link instead.')
+  if (email === null) throw conflict('This invitation has no email address. Share its link instead.')
   if (sentCount >= sentMax)
-    throw new Refusal('conflict', `This invitation was sent ${sentMax} times. Withdraw it and create a new one.`)
+    throw conflict(`This invitation was sent ${sentMax} times. Withdraw it and create a new one.`)
   const waitMs = sentAt ? sentAt.getTime() + resendAfterMs - Date.now() : 0
   if (waitMs > 0)
     throw new Refusal('rate_limited', 'This invitation was just sent. Wait a minute before you send it again.', {
@@ -140,8 +132,7 @@ async function addEmail(
 async function freeAddress(db: Db, organizationId: OrganizationId, email: string): Promise<string> {
   const address = parseEmailField('email', email)
   const user = await findUserByEmail(db, address.emailKey)
-  if (user?.organizationId === organizationId)
-    throw new Refusal('conflict', 'A member with this email address already exists.')
+  if (user?.organizationId === organizationId) throw conflict('A member with this email address already exists.')
   return address.email
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Refusal } from '../values/errors.ts'
 import { type OrganizationId, parseId, toText } from '../values/ids.ts'
 
 /** What a link is for. A token for one purpose is not found when it is used for another. */
@@ -26,10 +27,10 @@ export function createLinkToken(
   return { token: `${purpose}_${organization}${secret}`, tokenHash: hashOf(secret) }
 }
 
-/** Returns undefined if the text cannot be a token for this purpose. */
-export function readLinkToken(purpose: LinkPurpose, token: string): LinkToken | undefined {
+/** Throws `noLongerValid` if the text cannot be a token for this purpose. */
+export function readLinkToken(purpose: LinkPurpose, token: string, noLongerValid: () => Refusal): LinkToken {
   const [, prefix, organization, secret] = /^([a-z]{3})_([0-9a-z]{26})([A-Za-z0-9_-]{43})$/.exec(token) ?? []
-  if (prefix !== purpose || !organization || !secret) return undefined
   const organizationId = parseId('org', `org_${organization}`)
-  return organizationId && { organizationId, tokenHash: hashOf(secret) }
+  if (prefix !== purpose || !organizationId || !secret) throw noLongerValid()
+  return { organizationId, tokenHash: hashOf(secret) }
 }

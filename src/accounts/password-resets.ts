@@ -6,7 +6,7 @@ import { Refusal } from '../values/errors.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
 import { updatePassword } from './credentials.sql.ts'
-import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
+import { createLinkToken, readLinkToken } from './link-tokens.ts'
 import {
   countResets,
   type FoundReset,
@@ -62,14 +62,10 @@ export async function requestPasswordReset(
   await insertResetRequest(db.statement, emailKey)
 }
 
+export type ResetParts = { db: Db; accountEmails: AccountEmails }
+
 /** Creates the emails for requested resets. Requests for addresses without an account are discarded. */
-export async function prepareResetEmails({
-  db,
-  accountEmails,
-}: {
-  db: Db
-  accountEmails: AccountEmails
-}): Promise<void> {
+export async function prepareResetEmails({ db, accountEmails }: ResetParts): Promise<void> {
   await db.begin(async (tx) => {
     for (const emailKey of await takeResetRequests(tx, batchMax, requestMinutesMax)) {
       const user = await findUserByEmail(tx, emailKey)
@@ -84,11 +80,7 @@ export async function prepareResetEmails({
 const noLongerValid = () =>
   new Refusal('not_found', 'This link is no longer valid. Request a new one on the sign-in page.')
 
-function readToken(token: string): LinkToken {
-  const read = readLinkToken('rst', token)
-  if (!read) throw noLongerValid()
-  return read
-}
+const readToken = (token: string) => readLinkToken('rst', token, noLongerValid)
 
 /** Throws the same `Refusal` for unknown, used and expired links. */
 export async function getReset(db: Db, token: string): Promise<FoundReset> {
@@ -99,7 +91,7 @@ export async function getReset(db: Db, token: string): Promise<FoundReset> {
 
 /** Sets the password, ends all sessions of the account, and makes all of its links invalid. */
 export async function resetPasswordByLink(
-  { db, accountEmails }: { db: Db; accountEmails: AccountEmails },
+  { db, accountEmails }: ResetParts,
   { token, password }: { token: string; password: string },
 ): Promise<Account> {
   const read = readToken(token)

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, notFound } from '../values/errors.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
@@ -14,8 +14,7 @@ export async function changeRole(
   change: RoleChange,
 ): Promise<TeamMember> {
   return keepingAnOwner(db, organizationId, async (tx) => {
-    const member = await updateRole(tx, organizationId, id, change)
-    if (!member) throw notFound('member')
+    const member = await existing('member', updateRole(tx, organizationId, id, change))
     if (member.role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)
     return member
   })
@@ -53,7 +52,7 @@ function keepingAnOwner<Result>(
     await lockOrganization(tx, organizationId)
     const result = await change(tx)
     if (!(await hasOwner(tx, organizationId)))
-      throw new Refusal('conflict', 'The organization must have an owner. Make another member an owner first.')
+      throw conflict('The organization must have an owner. Make another member an owner first.')
     return result
   })
 }

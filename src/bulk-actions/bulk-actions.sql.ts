@@ -1,6 +1,7 @@
 import { type ContactFilter, contactConditions } from '../contacts/contact-filter.ts'
 import type { Actor } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { findByKeys, type RowKey } from '../db/find-by-keys.ts'
 import { allValues, first, firstValue, hasRows, onlyValue } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
 import { firstContactId, type IdRange, inRange } from '../segments/id-range.ts'
@@ -60,17 +61,8 @@ export const pruneBulkActions = (db: Writer, organizationId: OrganizationId, day
     where organization_id = ${organizationId} and finished_at < now() - ${daysMax} * interval '1 day'`
 
 /** Returns the actions in the order of the keys; undefined for those that are deleted. */
-export async function findBulkActions(
-  db: Reader,
-  keys: { organizationId: OrganizationId; id: string }[],
-): Promise<(BulkAction | undefined)[]> {
-  const rows = await db<BulkAction>`
-    select bulk_actions.*
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
-      as wanted (organization_id, id)
-    join bulk_actions on bulk_actions.organization_id = wanted.organization_id and bulk_actions.id = wanted.id`
-  return keys.map(({ id }) => rows.find((row) => row.id === id))
-}
+export const findBulkActions = (db: Reader, keys: readonly RowKey[]) =>
+  findByKeys<BulkAction>(db, sql`bulk_actions`, keys)
 
 /** Locks the action until the end of the transaction. Returns undefined if it has finished. */
 export const lockBulkAction = (tx: Tx, organizationId: OrganizationId, id: BulkActionId) =>

@@ -2,7 +2,7 @@ import { checkGroup } from '../contacts/groups.ts'
 import type { Actor } from '../contacts/history.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing } from '../values/errors.ts'
 import { type BulkActionId, newId, type OrganizationId } from '../values/ids.ts'
 import { bulkActionKind } from './bulk-action.job.ts'
 import {
@@ -28,25 +28,18 @@ export async function startBulkAction(
   if (input.groupId) await checkGroup(db, organizationId, input.groupId)
   await pruneBulkActions(db.statement, organizationId, recordDaysMax)
   if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
-    throw new Refusal(
-      'conflict',
-      `At most ${unfinishedMax} bulk actions can be in progress. Wait until one of them has finished.`,
-    )
+    throw conflict(`At most ${unfinishedMax} bulk actions can be in progress. Wait until one of them has finished.`)
   const id = newId('blk')
-  const queued = await db.begin(async (tx) => {
+  return db.begin(async (tx) => {
     await insertBulkAction(tx, { organizationId, id, ...input }, actor)
     enqueue(tx, [{ organizationId, kind: bulkActionKind, lane: id, id }])
     // Before the commit: afterwards, a worker may have started it.
     return getBulkAction(tx, organizationId, id)
   })
-  return queued
 }
 
-export async function getBulkAction(db: Reader, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
-  const record = await findBulkAction(db, organizationId, id)
-  if (!record) throw notFound('bulk action')
-  return record
-}
+export const getBulkAction = (db: Reader, organizationId: OrganizationId, id: BulkActionId) =>
+  existing('bulk action', findBulkAction(db, organizationId, id))
 
 /**
  * Stops an action after the current batch; what was done is kept. Cancelling a cancelled action has no effect. Throws
@@ -55,6 +48,6 @@ export async function getBulkAction(db: Reader, organizationId: OrganizationId, 
 export async function cancelBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
   await db.begin((tx) => finishBulkAction(tx, organizationId, id, 'cancelled', null))
   const record = await getBulkAction(db, organizationId, id)
-  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This action has already finished.')
+  if (record.status !== 'cancelled') throw conflict('This action has already finished.')
   return record
 }

@@ -3,7 +3,7 @@ import { recordContactChanges } from '../events/contact-changes.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, invalid } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
@@ -22,13 +22,10 @@ import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
 
-const emailTaken = () => new Refusal('conflict', 'A contact with this email address already exists.')
+const emailTaken = () => conflict('A contact with this email address already exists.')
 
-export async function getContact(db: Reader, organizationId: OrganizationId, id: ContactId): Promise<Contact> {
-  const contact = await selectContact(db, organizationId, id)
-  if (!contact) throw notFound('contact')
-  return contact
-}
+export const getContact = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
+  existing('contact', selectContact(db, organizationId, id))
 
 /** Returns the contact with this address as templates see it; all fields but the address are empty if there is none. */
 export async function recipientOf(db: Reader, organizationId: OrganizationId, email: string): Promise<RecipientFields> {
@@ -79,8 +76,7 @@ export async function editContact(
   actor: Actor,
 ): Promise<Contact> {
   return inTransaction(db, async (tx) => {
-    const locked = await lockContact(tx, organizationId, id)
-    if (!locked) throw notFound('contact')
+    const locked = await existing('contact', lockContact(tx, organizationId, id))
     checkUnchanged?.(await getContact(tx, organizationId, id))
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...address }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error

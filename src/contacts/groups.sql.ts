@@ -1,7 +1,7 @@
-import { equalsInAnyCase } from '../db/any-case.ts'
+import { nameIsFree } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { countRows, first, hasRows, onlyValue } from '../db/rows.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './eligibility.ts'
 import type { Actor } from './history.ts'
@@ -9,20 +9,12 @@ import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
 
-/**
- * In a database with the C locale, the unique index on lower(name) only folds the case of ASCII letters. It still
- * decides between concurrent requests.
- */
-const nameIsFree = (organizationId: OrganizationId, id: GroupId, name: string): Sql => sql`not exists (
-  select from groups as other
-  where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
-
 /** Returns undefined if the name is taken. */
 export const insertGroup = (db: Writer, organizationId: OrganizationId, id: GroupId, name: string) =>
   first(db<Group>`
     insert into groups (organization_id, id, name)
     select ${organizationId}, ${id}, ${name}
-    where ${nameIsFree(organizationId, id, name)}
+    where ${nameIsFree(sql`groups`, { organizationId, id }, name)}
     on conflict (organization_id, lower(name)) do nothing
     returning id, name, 0 as member_count, created_at`)
 
@@ -59,7 +51,7 @@ export const countGroups = (db: Reader, organizationId: OrganizationId) =>
 export const updateGroup = (db: Writer, organizationId: OrganizationId, id: GroupId, name: string) =>
   hasRows(db`
     update groups set name = ${name}, updated_at = now()
-    where organization_id = ${organizationId} and id = ${id} and ${nameIsFree(organizationId, id, name)}
+    where organization_id = ${organizationId} and id = ${id} and ${nameIsFree(sql`groups`, { organizationId, id }, name)}
     returning id`)
 
 /** Returns false if the group does not exist. */

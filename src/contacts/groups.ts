@@ -1,7 +1,7 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import { checkGroupUnused } from '../segments/segments.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
@@ -17,7 +17,7 @@ import {
   lockAndSubscribe,
   updateGroup,
 } from './groups.sql.ts'
-import { type Actor, type HistoryEntry, insertHistory, sourceOf } from './history.ts'
+import { type Actor, type HistoryEntry, insertHistory, recordChange, sourceOf } from './history.ts'
 import { lockAddresses, lockGroups } from './locks.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -26,10 +26,7 @@ const groupsMax = 1_000
 export async function createGroup(db: Db, organizationId: OrganizationId, nameInput: string): Promise<Group> {
   const name = checkName(nameInput)
   if ((await countGroups(db, organizationId)) >= groupsMax)
-    throw new Refusal(
-      'conflict',
-      `An organization can have at most ${groupsMax} groups. Delete one that is no longer used.`,
-    )
+    throw conflict(`An organization can have at most ${groupsMax} groups. Delete one that is no longer used.`)
   const group = await insertGroup(db.statement, organizationId, newId('grp'), name)
   if (!group) throw nameTaken()
   return group
@@ -40,11 +37,8 @@ export async function checkGroup(db: Reader, organizationId: OrganizationId, id:
   if (!(await groupExists(db, organizationId, id))) throw notFound('group')
 }
 
-export async function getGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<Group> {
-  const group = await findGroup(db, organizationId, id)
-  if (!group) throw notFound('group')
-  return group
-}
+export const getGroup = (db: Db, organizationId: OrganizationId, id: GroupId) =>
+  existing('group', findGroup(db, organizationId, id))
 
 export async function renameGroup(
   db: Db,
@@ -106,11 +100,7 @@ export async function addMembers(
 ): Promise<{ existing: Set<ContactId>; added: number }> {
   const contacts = await lockAndSubscribe(tx, organizationId, ids)
   const subscribed = contacts.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
-  insertHistory(
-    tx,
-    organizationId,
-    subscribed.map((contactId) => ({ contactId, type: 'subscribed', actor })),
-  )
+  recordChange(tx, organizationId, subscribed, { type: 'subscribed', actor })
   await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
   const existing = contacts.map(({ id }) => id)
   const added = await insertMemberships(tx, organizationId, [groupId], existing, actor)
@@ -162,4 +152,4 @@ export async function removeMembers(
   return ended.length
 }
 
-const nameTaken = () => new Refusal('conflict', 'A group with this name already exists.')
+const nameTaken = () => conflict('A group with this name already exists.')

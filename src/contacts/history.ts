@@ -79,6 +79,19 @@ export type HistoryEntry = {
   at?: Date
 }
 
+/** Adds the same entry to the histories of several contacts. */
+export const recordChange = (
+  tx: Tx,
+  organizationId: OrganizationId,
+  ids: readonly ContactId[],
+  entry: Pick<HistoryEntry, 'type' | 'actor' | 'details'>,
+): void =>
+  insertHistory(
+    tx,
+    organizationId,
+    ids.map((contactId) => ({ contactId, ...entry })),
+  )
+
 /**
  * Adds entries to the histories of contacts. An event gets one entry, even if it is recorded again. If all entries are about one
  * contact, its oldest ones beyond the limit are dropped.

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { notFound } from '../values/errors.ts'
+import { existing } from '../values/errors.ts'
 import { type ContactId, type ImportId, leastId, type OrganizationId } from '../values/ids.ts'
 import type { ImportedContacts } from './contact-filter.ts'
 import { findImportSpan } from './imported-contacts.sql.ts'
@@ -16,8 +16,7 @@ export async function contactsOfImport(
   organizationId: OrganizationId,
   id: ImportId,
 ): Promise<ImportedContacts> {
-  const record = await findImportSpan(db, organizationId, id)
-  if (!record) throw notFound('import')
-  const [first, last] = createdSpan(record.createdAt, record.finishedAt ?? new Date())
-  return { id, groupId: record.groupId, first, last }
+  const { groupId, createdAt, finishedAt } = await existing('import', findImportSpan(db, organizationId, id))
+  const [first, last] = createdSpan(createdAt, finishedAt ?? new Date())
+  return { id, groupId, first, last }
 }

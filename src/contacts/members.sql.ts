@@ -4,7 +4,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax, type ContactBefore } from './fields.ts'
 import { insertMemberships } from './groups.sql.ts'
-import { type Actor, insertHistory } from './history.ts'
+import { type Actor, recordChange } from './history.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
@@ -121,11 +121,7 @@ export async function updateMembers(
   const changed = stored.filter(({ changes }) => changes)
   if (changed.length > 0) updateContacts(tx, organizationId, destination, members, changed)
   const subscribed = changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
-  insertHistory(
-    tx,
-    organizationId,
-    subscribed.map((contactId) => ({ contactId, type: 'subscribed', actor })),
-  )
+  recordChange(tx, organizationId, subscribed, { type: 'subscribed', actor })
   const joining = stored.filter(({ joins }) => joins).map(({ id }) => id)
   return {
     // After the updates in every request, which keeps the lock order consistent.

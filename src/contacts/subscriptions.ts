@@ -4,7 +4,7 @@ import { recordApiUnsubscriptions } from '../events/unsubscription.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import type { Subscription } from './eligibility.ts'
-import { type Actor, insertHistory, sourceOf } from './history.ts'
+import { type Actor, insertHistory, recordChange, sourceOf } from './history.ts'
 import { lockAddresses } from './locks.ts'
 import {
   confirmUnsubscription,
@@ -106,7 +106,7 @@ export async function resubscribeByEmail(
 }
 
 async function recordSubscribed(tx: Tx, organizationId: OrganizationId, id: ContactId, actor: Actor): Promise<void> {
-  insertHistory(tx, organizationId, [{ contactId: id, type: 'subscribed', actor }])
+  recordChange(tx, organizationId, [id], { type: 'subscribed', actor })
   await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
 }
 
@@ -147,10 +147,6 @@ export async function unsubscribeByEmail(
   const contacts = await lockSubscribed(tx, organizationId, emailKeys)
   const ids = contacts.map(({ id }) => id)
   await unsubscribeMany(tx, organizationId, ids)
-  insertHistory(
-    tx,
-    organizationId,
-    ids.map((contactId) => ({ contactId, type: 'unsubscribed', actor })),
-  )
+  recordChange(tx, organizationId, ids, { type: 'unsubscribed', actor })
   return contacts
 }

@@ -27,6 +27,19 @@ export function endsWithInAnyCase(text: Sql, wanted: string): Sql {
   return sql`right(${fold(text)}, ${[...wanted].length}) = ${fold(sql`${wanted}`)}`
 }
 
+/**
+ * A condition that no other row of the organization has this name, ignoring case. In a database with the C locale, the
+ * unique index on lower(name) only folds the case of ASCII letters. It still decides between concurrent requests.
+ */
+export const nameIsFree = (
+  table: Sql,
+  row: { organizationId: string; id: string },
+  name: string,
+): Sql => sql`not exists (
+  select from ${table} as other
+  where other.organization_id = ${row.organizationId} and other.id <> ${row.id}
+    and ${equalsInAnyCase(sql`other.name`, name)})`
+
 function foldLettersOf(wanted: string): (text: Sql) => Sql {
   let from = ''
   let to = ''

@@ -1,6 +1,8 @@
 import type { ActorType } from '../contacts/history.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { findByKeys, type RowKey } from '../db/find-by-keys.ts'
 import { first, firstValue, hasRows, onlyValue } from '../db/rows.ts'
+import { sql } from '../db/sql.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
@@ -142,18 +144,8 @@ export const findImport = (db: Reader, organizationId: OrganizationId, id: Impor
     select * from imports where organization_id = ${organizationId} and id = ${id} and status <> 'uploading'`)
 
 /** Returns the imports in the order of the keys; undefined for those that are deleted or finished. */
-export async function findUnfinished(
-  db: Reader,
-  keys: { organizationId: OrganizationId; id: string }[],
-): Promise<(Import | undefined)[]> {
-  const rows = await db<Import>`
-    select imports.*
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
-      as wanted (organization_id, id)
-    join imports on imports.organization_id = wanted.organization_id and imports.id = wanted.id
-    where status in ('queued', 'running')`
-  return keys.map(({ id }) => rows.find((row) => row.id === id))
-}
+export const findUnfinished = (db: Reader, keys: readonly RowKey[]) =>
+  findByKeys<Import>(db, sql`imports`, keys, sql`status in ('queued', 'running')`)
 
 /**
  * Locks the import until the end of the transaction. Returns undefined if it has finished, or if another worker has

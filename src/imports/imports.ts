@@ -4,7 +4,7 @@ import { checkGroup } from '../contacts/groups.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, invalid, Refusal } from '../values/errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
 import type { ColumnRef, Mapping } from './columns.ts'
@@ -77,10 +77,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (groupId) await checkGroup(db, organizationId, groupId)
   await db.begin((tx) => pruneImports(tx, organizationId, uploadHoursMax, reportDaysMax))
   if ((await countUnfinished(db, organizationId)) > othersMax)
-    throw new Refusal(
-      'conflict',
-      `At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished.`,
-    )
+    throw conflict(`At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished.`)
 
   const id = newId('imp')
   await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, createdBy })
@@ -127,8 +124,7 @@ export async function getImport(
   organizationId: OrganizationId,
   id: ImportId,
 ): Promise<Import & { problems: ImportProblem[] }> {
-  const record = await findImport(db, organizationId, id)
-  if (!record) throw notFound('import')
+  const record = await existing('import', findImport(db, organizationId, id))
   return { ...record, problems: await selectProblems(db, organizationId, id) }
 }
 
@@ -141,9 +137,8 @@ export async function cancelImport(db: Db, organizationId: OrganizationId, id: I
     if (await finishImport(tx, organizationId, id, 'cancelled', null))
       await dropLane(tx, organizationId, importKind, id)
   })
-  const record = await findImport(db, organizationId, id)
-  if (!record) throw notFound('import')
-  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This import has already finished.')
+  const record = await existing('import', findImport(db, organizationId, id))
+  if (record.status !== 'cancelled') throw conflict('This import has already finished.')
   return record
 }
 

@@ -46,7 +46,7 @@ export function undoWorker(parts: UndoParts): WorkerSpec<Import> {
     db,
     kind: undoKind,
     inFlightMax,
-    load: (claims) => findUndoing<Import>(db, claims),
+    load: (claims) => findUndoing(db, claims),
     run: async (record, until) => {
       let undo: Undo | undefined = record.undo!
       while (undo && undo.status !== 'done' && Date.now() < until) undo = await undoStep(parts, record, undo)

@@ -1,9 +1,11 @@
 import type { Subscription, SuppressionReason } from '../contacts/eligibility.ts'
 import { createdSpan } from '../contacts/imported-contacts.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { findByKeys, type RowKey } from '../db/find-by-keys.ts'
 import { countRows, firstValue } from '../db/rows.ts'
+import { sql } from '../db/sql.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
-import type { Undo } from './imports.sql.ts'
+import type { Import, Undo } from './imports.sql.ts'
 
 /**
  * Returns the state of a pending undo and locks it until the end of the transaction. Returns undefined if it is done, or
@@ -157,15 +159,5 @@ export const deleteJoined = (
     returning contact_id, added_at`
 
 /** The imports of pending undo jobs, in the order of the keys. */
-export async function findUndoing<Row>(
-  db: Reader,
-  keys: readonly { organizationId: OrganizationId; id: string }[],
-): Promise<(Row | undefined)[]> {
-  const rows = await db<Row & { id: string }>`
-    select imports.*
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
-      as wanted (organization_id, id)
-    join imports on imports.organization_id = wanted.organization_id and imports.id = wanted.id
-    where undo ->> 'status' in ('queued', 'running')`
-  return keys.map(({ id }) => rows.find((row) => row.id === id))
-}
+export const findUndoing = (db: Reader, keys: readonly RowKey[]) =>
+  findByKeys<Import>(db, sql`imports`, keys, sql`undo ->> 'status' in ('queued', 'running')`)

@@ -3,7 +3,7 @@ import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
 import { dayMs } from '../values/durations.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing } from '../values/errors.ts'
 import type { ImportId, OrganizationId } from '../values/ids.ts'
 import { deleteSomeChanges, selectExpiredChanges, setNotUndoable } from './import-changes.sql.ts'
 import { findImport, type Import, startUndo, type Undo } from './imports.sql.ts'
@@ -25,12 +25,10 @@ export function undoableUntil({ isUndoable, undo, finishedAt }: Import): Date | 
  */
 export async function undoImport(db: Db, organizationId: OrganizationId, id: ImportId, actor: Actor): Promise<Import> {
   return inTransaction(db, async (tx) => {
-    const record = await findImport(tx, organizationId, id)
-    if (!record) throw notFound('import')
-    if (record.undo) throw new Refusal('conflict', 'This import has already been undone.')
-    if (!record.finishedAt) throw new Refusal('conflict', 'This import has not finished. Cancel it first.')
-    if (!undoableUntil(record))
-      throw new Refusal('conflict', `An import can be undone for ${undoDaysMax} days after it has finished.`)
+    const record = await existing('import', findImport(tx, organizationId, id))
+    if (record.undo) throw conflict('This import has already been undone.')
+    if (!record.finishedAt) throw conflict('This import has not finished. Cancel it first.')
+    if (!undoableUntil(record)) throw conflict(`An import can be undone for ${undoDaysMax} days after it has finished.`)
     const undo: Undo = {
       status: 'queued',
       step: 0,
@@ -44,8 +42,7 @@ export async function undoImport(db: Db, organizationId: OrganizationId, id: Imp
       requestedAt: new Date().toISOString(),
       finishedAt: null,
     }
-    if (!(await startUndo(tx, organizationId, id, undo)))
-      throw new Refusal('conflict', 'This import has already been undone.')
+    if (!(await startUndo(tx, organizationId, id, undo))) throw conflict('This import has already been undone.')
     enqueue(tx, [{ organizationId, kind: undoKind, lane: id, id }])
     // Before the commit: afterwards, a worker may have started it.
     return (await findImport(tx, organizationId, id))!

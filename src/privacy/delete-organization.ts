@@ -2,7 +2,7 @@ import { isPasswordOf, lockSignup } from '../accounts/accounts.ts'
 import type { Member } from '../accounts/guards.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
 import type { Db } from '../db/db.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { conflict, invalid, Refusal } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import { appointOperator, isNeededByOthers, stopOrganization } from './delete-organization.sql.ts'
 
@@ -27,8 +27,7 @@ export async function deleteOrganization(
     // Serialized with registrations, which depend on whether an organization exists.
     await lockSignup(tx)
     if (await isNeededByOthers(tx, organization.id))
-      throw new Refusal(
-        'conflict',
+      throw conflict(
         'The owners of this organization operate the installation, and other organizations use it. Delete the other organizations first.',
       )
     const keys = await stopOrganization(tx, organization.id)
@@ -47,8 +46,7 @@ export async function removeOrganization(db: Db, id: OrganizationId): Promise<vo
     const isNeeded = await isNeededByOthers(tx, id)
     await stopOrganization(tx, id)
     if (isNeeded && !(await appointOperator(tx)))
-      throw new Refusal(
-        'conflict',
+      throw conflict(
         'The owners of this organization operate the installation, and all others registered themselves. Create an organization of your own with create-organization first.',
       )
   })

@@ -2,7 +2,7 @@ import { selectConsents } from '../contacts/consents.ts'
 import { testRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
-import { notFound } from '../values/errors.ts'
+import { existing } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import { contactOut, entryOut, type ListName, listNames } from './export-contact.shapes.ts'
 import { type Bounded, type ExportKey, findContactToExport, selectNewest } from './export-contact.sql.ts'
@@ -13,8 +13,7 @@ import { type Bounded, type ExportKey, findContactToExport, selectNewest } from 
  */
 export const exportContact = (read: BoundedRead, organizationId: OrganizationId, id: ContactId) =>
   read(organizationId, async (db) => {
-    const contact = await findContactToExport(db, organizationId, id)
-    if (!contact) throw notFound('contact')
+    const contact = await existing('contact', findContactToExport(db, organizationId, id))
     const { emailKey } = contact
     const key = { organizationId, id, ids: [id, testRecipientId(organizationId, emailKey)], emailKey }
     const lists = new Map<ListName, Bounded>()

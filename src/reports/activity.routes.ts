@@ -4,12 +4,13 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage } from '../http/paging.ts'
-import { invalid, notFound } from '../values/errors.ts'
-import { type EventName, eventNames, webhookEventNames } from '../values/event-types.ts'
+import { existing, invalid } from '../values/errors.ts'
+import { eventNames, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, parseId, toText } from '../values/ids.ts'
-import { type ActivityRow, type FoundEvent, findEvent } from './activity.sql.ts'
+import { type ActivityRow, findEvent } from './activity.sql.ts'
 import { activityCursor, listActivity } from './activity.ts'
 
 export const EventContactOut = Named('EventRecipient', {
@@ -84,9 +85,8 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('evt', request.params.id)
-        const event = await read(organizationId, (tx) => findEvent(tx, organizationId, id))
-        if (!event) throw notFound('event')
-        return ok({ ...eventOut(event), event_name: event.eventName })
+        const event = await read(organizationId, (tx) => existing('event', findEvent(tx, organizationId, id)))
+        return ok({ ...eventOut(event as ActivityRow), event_name: event.eventName })
       },
     })
   }
@@ -98,16 +98,14 @@ function parseEventId(text: string): EventId {
   return id
 }
 
-const eventOut = (row: ActivityRow | FoundEvent) => ({
-  id: toText('evt', row.id),
-  event_name: row.eventName as EventName,
-  occurred_at: row.occurredAt.toISOString(),
-  machine: row.machine,
-  machine_reason: row.machineReason,
-  message_id: row.messageId && toText('msg', row.messageId),
-  flow_id: row.flowId && toText('flw', row.flowId),
-  flow_name: row.flowName,
-  contact:
-    row.email === null ? null : { id: toText('con', row.contactId), email: row.email, first_name: row.firstName },
-  data: row.data as Record<string, unknown>,
-})
+type ContactRow = Pick<ActivityRow, 'contactId' | 'email' | 'firstName'>
+
+/** Null if the contact was erased. */
+export const eventContactOut = ({ contactId, email, firstName }: ContactRow) =>
+  email === null ? null : { id: toText('con', contactId), email, first_name: firstName }
+
+const eventOut = outOf(
+  EventOut,
+  { id: 'evt', message_id: 'msg', flow_id: 'flw' },
+  { contact: eventContactOut, data: ({ data }: ActivityRow) => data as Record<string, unknown> },
+)

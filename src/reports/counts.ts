@@ -1,8 +1,36 @@
 import type { Reader } from '../db/db.ts'
-import type { EventName } from '../values/event-types.ts'
-import type { FlowId } from '../values/ids.ts'
+import { type EventName, eventNames } from '../values/event-types.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Counted, selectSums } from './counts.sql.ts'
-import { type Count, countersOf, SpanSums } from './spans.ts'
+import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
+import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
+
+export type Counts = Record<EventName, Count>
+export type PeriodCounts = {
+  totals: Counts
+  /** The totals of the preceding period of the same length. */
+  previous: Counts
+  series: ({ date: string } & Counts)[]
+}
+
+/** Counts all event types of a flow, or of all flows, within a period and on each of its days. */
+export async function countPeriod(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+  period: Period,
+): Promise<PeriodCounts> {
+  const counted = { organizationId, eventNames, flowIds: [flowId] }
+  const countOf = await countSpans(db, counted, [previousStart(period), ...boundsOf(period)])
+  const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
+  const countsOf = (pick: (spans: Count[]) => Count) =>
+    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
+  return {
+    totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
+    previous: countsOf((all) => all[0]!),
+    series: datesOf(period).map((date, index) => ({ date, ...countsOf((all) => all[index + 1]!) })),
+  }
+}
 
 /** Returns the counts between consecutive bounds for each event name and flow. */
 export async function countSpans(

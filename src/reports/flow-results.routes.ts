@@ -3,13 +3,14 @@ import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type EventId, toText } from '../values/ids.ts'
-import { EventContactOut } from './activity.routes.ts'
+import type { EventId } from '../values/ids.ts'
+import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
-import { type LinkClick, selectLinkClicks } from './flow-results.sql.ts'
+import { selectLinkClicks } from './flow-results.sql.ts'
 import { type Counted, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
@@ -175,13 +176,4 @@ const performedOut = (counted: Counted) => ({
   complaints: counted.counts.emailComplaint.total,
 })
 
-const clickOut = (click: LinkClick) => ({
-  id: toText('evt', click.id),
-  occurred_at: click.occurredAt.toISOString(),
-  machine: click.machine,
-  message_id: click.messageId && toText('msg', click.messageId),
-  contact:
-    click.email === null
-      ? null
-      : { id: toText('con', click.contactId), email: click.email, first_name: click.firstName },
-})
+const clickOut = outOf(LinkClickOut, { id: 'evt', message_id: 'msg' }, { contact: eventContactOut })

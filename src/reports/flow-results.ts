@@ -2,25 +2,21 @@ import type { Reader } from '../db/db.ts'
 import { type DimensionKind, otherValue } from '../events/flow-counters.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
-import { countSpans } from './counts.ts'
+import { type Counts, countPeriod, type PeriodCounts } from './counts.ts'
 import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
-import type { Counts } from './overview.ts'
-import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
-import { type Count, noCount, plus } from './spans.ts'
+import { boundsOf, type Period } from './period.ts'
+import { noCount, plus } from './spans.ts'
 
 /** A value and its counts. Null is the sum of the values that are not counted individually. */
 export type Counted = { value: string | null; counts: Counts }
 
-export type FlowResults = Period & {
-  totals: Counts
-  /** The totals of the preceding period of the same length. */
-  previous: Counts
-  series: ({ date: string } & Counts)[]
-  links: Counted[]
-  domains: Counted[]
-  reasons: Counted[]
-  versions: (Counted & { number: number | null })[]
-}
+export type FlowResults = Period &
+  PeriodCounts & {
+    links: Counted[]
+    domains: Counted[]
+    reasons: Counted[]
+    versions: (Counted & { number: number | null })[]
+  }
 
 const rowsMax = 100
 
@@ -33,13 +29,10 @@ export async function getFlowResults(
   { flowId, period }: { flowId: FlowId; period: Period },
 ): Promise<FlowResults> {
   const bounds = boundsOf(period)
-  const [countOf, sums] = await Promise.all([
-    countSpans(db, { organizationId, eventNames, flowIds: [flowId] }, [previousStart(period), ...bounds]),
+  const [counts, sums] = await Promise.all([
+    countPeriod(db, organizationId, flowId, period),
     selectFlowSums(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
   ])
-  const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
-  const countsOf = (pick: (spans: Count[]) => Count) =>
-    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
   const versions = byValue(sums, 'version', sent)
   const numbers = await selectVersionNumbers(
     db,
@@ -48,9 +41,7 @@ export async function getFlowResults(
   )
   return {
     ...period,
-    totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
-    previous: countsOf((all) => all[0]!),
-    series: datesOf(period).map((date, index) => ({ date, ...countsOf((all) => all[index + 1]!) })),
+    ...counts,
     links: byValue(sums, 'link', (counts) => counts.emailClick.total),
     domains: byValue(sums, 'domain', (counts) => sent(counts) + bounces(counts)),
     reasons: byValue(sums, 'reason', bounces),

@@ -1,14 +1,11 @@
 import type { Reader } from '../db/db.ts'
-import { allFlows } from '../events/counters.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
-import { countSpans } from './counts.ts'
+import { countPeriod, countSpans, type PeriodCounts } from './counts.ts'
 import { selectTopFlows } from './metrics.sql.ts'
 import { existingFlow } from './metrics.ts'
-import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
-import { type Count, noCount, plus } from './spans.ts'
+import { boundsOf, type Period } from './period.ts'
 
-export type Counts = Record<EventName, Count>
 export type TopFlow = {
   flowId: FlowId
   name: string
@@ -18,13 +15,7 @@ export type TopFlow = {
   bounces: number
   unsubscribes: number
 }
-export type Overview = Period & {
-  totals: Counts
-  /** The totals of the preceding period of the same length. */
-  previous: Counts
-  series: ({ date: string } & Counts)[]
-  topFlows: TopFlow[]
-}
+export type Overview = Period & PeriodCounts & { topFlows: TopFlow[] }
 
 const topMax = 10
 
@@ -36,33 +27,21 @@ export async function getOverview(
 ): Promise<Overview> {
   const flowId = await existingFlow(db, organizationId, only)
   const bounds = boundsOf(period)
-  const counted = { organizationId, eventNames, flowIds: [flowId] }
-  const [countOf, topFlows] = await Promise.all([
-    countSpans(db, counted, [previousStart(period), ...bounds]),
-    listTopFlows(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
+  const [counts, topFlows] = await Promise.all([
+    countPeriod(db, organizationId, flowId, period),
+    listTopFlows(db, organizationId, only, [bounds[0]!, bounds.at(-1)!]),
   ])
-
-  const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
-  const countsOf = (pick: (spans: Count[]) => Count) =>
-    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
-  return {
-    ...period,
-    totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
-    previous: countsOf((all) => all[0]!),
-    series: datesOf(period).map((date, index) => ({ date, ...countsOf((all) => all[index + 1]!) })),
-    topFlows,
-  }
+  return { ...period, ...counts, topFlows }
 }
 
 /** The flows that sent the most. */
 async function listTopFlows(
   db: Reader,
   organizationId: OrganizationId,
-  only: FlowId,
+  only: FlowId | undefined,
   bounds: [number, number],
 ): Promise<TopFlow[]> {
-  const one = only === allFlows ? undefined : only
-  const top = await selectTopFlows(db, organizationId, one, bounds, topMax)
+  const top = await selectTopFlows(db, organizationId, only, bounds, topMax)
   const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ id }) => id) }, bounds)
   return top.map(({ id, name, sent }) => {
     const count = (eventName: EventName) => countOf(eventName, id)[0]!

@@ -11,7 +11,8 @@ import {
 } from './filter.ts'
 
 // Attributes are JSON of any type: a comparison is false for values that do not have its type, and the negative
-// operators are the opposite of the positive ones, so they match contacts without a value.
+// operators are the opposite of the positive ones, so they match contacts without a value. Each function has one
+// condition for each operator.
 
 /** `now` is the end of periods such as "in the last 30 days". */
 export type Context = {
@@ -24,28 +25,21 @@ export type Context = {
 const negated = (condition: Sql): Sql => sql`(${condition}) is not true`
 const isSet = (text: Sql): Sql => sql`coalesce(${text}, '') <> ''`
 const isNotSet = (text: Sql): Sql => sql`coalesce(${text}, '') = ''`
+const presence = (text: Sql) => ({ is_set: isSet(text), is_not_set: isNotSet(text) })
 
 const textOf = (name: string): Sql => sql`contacts.attributes ->> ${name}::text`
 
 export function matchesText(text: Sql, { operator, value = '' }: Pick<TextCondition, 'operator' | 'value'>): Sql {
-  switch (operator) {
-    case 'equals':
-      return equalsInAnyCase(text, value)
-    case 'not_equals':
-      return negated(equalsInAnyCase(text, value))
-    case 'contains':
-      return containsInAnyCase(text, value)
-    case 'not_contains':
-      return negated(containsInAnyCase(text, value))
-    case 'starts_with':
-      return startsWithInAnyCase(text, value)
-    case 'ends_with':
-      return endsWithInAnyCase(text, value)
-    case 'is_set':
-      return isSet(text)
-    case 'is_not_set':
-      return isNotSet(text)
+  const conditions: Record<TextCondition['operator'], Sql> = {
+    equals: equalsInAnyCase(text, value),
+    not_equals: negated(equalsInAnyCase(text, value)),
+    contains: containsInAnyCase(text, value),
+    not_contains: negated(containsInAnyCase(text, value)),
+    starts_with: startsWithInAnyCase(text, value),
+    ends_with: endsWithInAnyCase(text, value),
+    ...presence(text),
   }
+  return conditions[operator]
 }
 
 /** The digits are limited, so that every text that matches can be converted. */
@@ -57,98 +51,71 @@ export function matchesNumber(name: string, { operator, value = 0 }: NumberCondi
     when 'number' then (contacts.attributes -> ${name}::text)::numeric
     when 'string' then case when btrim(${text}) ~ ${numeric} then btrim(${text})::numeric end end)`
   const wanted = sql`${String(value)}::numeric`
-  switch (operator) {
-    case 'equals':
-      return sql`${number} = ${wanted}`
-    case 'not_equals':
-      return negated(sql`${number} = ${wanted}`)
-    case 'greater_than':
-      return sql`${number} > ${wanted}`
-    case 'at_least':
-      return sql`${number} >= ${wanted}`
-    case 'less_than':
-      return sql`${number} < ${wanted}`
-    case 'at_most':
-      return sql`${number} <= ${wanted}`
-    case 'is_set':
-      return isSet(text)
-    case 'is_not_set':
-      return isNotSet(text)
+  const conditions: Record<NumberCondition['operator'], Sql> = {
+    equals: sql`${number} = ${wanted}`,
+    not_equals: negated(sql`${number} = ${wanted}`),
+    greater_than: sql`${number} > ${wanted}`,
+    at_least: sql`${number} >= ${wanted}`,
+    less_than: sql`${number} < ${wanted}`,
+    at_most: sql`${number} <= ${wanted}`,
+    ...presence(text),
   }
+  return conditions[operator]
 }
 
 /** Days begin and end in the time zone of the organization. */
 export function matchesDate(context: Context, condition: DateCondition): Sql {
-  return condition.field === 'created_at'
-    ? createdAt(context, condition)
-    : dateAttribute(context, attributeOf(condition.field), condition)
+  const { field, operator } = condition
+  return (field === 'created_at' ? createdAt(context, condition) : dateAttribute(context, condition))[operator]
 }
 
 const zoneOf = ({ organizationId }: Context): Sql =>
   sql`(select organizations.timezone from organizations where organizations.id = ${organizationId})`
 
-function createdAt(context: Context, { operator, value, days = 0 }: DateCondition): Sql {
+type DateConditions = Record<DateCondition['operator'], Sql>
+
+function createdAt(context: Context, { value, days = 0 }: DateCondition): DateConditions {
   const startOfDay = (later: number) =>
     sql`((${value}::date + ${later}::int)::timestamp at time zone ${zoneOf(context)})`
   const inLastDays = sql`contacts.created_at >= ${context.now}::timestamptz - ${days}::int * interval '24 hours'`
-  switch (operator) {
-    case 'on':
-      return sql`(contacts.created_at >= ${startOfDay(0)} and contacts.created_at < ${startOfDay(1)})`
-    case 'before':
-      return sql`contacts.created_at < ${startOfDay(0)}`
-    case 'after':
-      return sql`contacts.created_at >= ${startOfDay(1)}`
-    case 'in_last_days':
-      return inLastDays
-    case 'not_in_last_days':
-      return negated(inLastDays)
-    case 'is_set':
-      return sql`true`
-    case 'in_next_days':
-    case 'is_not_set':
-      return sql`false`
+  return {
+    on: sql`(contacts.created_at >= ${startOfDay(0)} and contacts.created_at < ${startOfDay(1)})`,
+    before: sql`contacts.created_at < ${startOfDay(0)}`,
+    after: sql`contacts.created_at >= ${startOfDay(1)}`,
+    in_last_days: inLastDays,
+    not_in_last_days: negated(inLastDays),
+    in_next_days: sql`false`,
+    is_set: sql`true`,
+    is_not_set: sql`false`,
   }
 }
 
-/** Compares the texts of days: a value such as 2026-02-31, which is no day, then has an order and causes no error. */
-function dateAttribute(context: Context, name: string, { operator, value, days = 0 }: DateCondition): Sql {
-  const text = textOf(name)
+/** Compares days as texts, so that an invalid date such as 2026-02-31 cannot fail the query. */
+function dateAttribute(context: Context, { field, value, days = 0 }: DateCondition): DateConditions {
+  const text = textOf(attributeOf(field))
   const day = sql`(case when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}' then left(${text}, 10) end) collate "C"`
   const daysFromToday = (count: number) =>
     sql`to_char((${context.now}::timestamptz at time zone ${zoneOf(context)})::date + ${count}::int, 'YYYY-MM-DD')`
   const inLastDays = sql`${day} > ${daysFromToday(-days)} and ${day} <= ${daysFromToday(0)}`
-  switch (operator) {
-    case 'on':
-      return sql`${day} = ${value}`
-    case 'before':
-      return sql`${day} < ${value}`
-    case 'after':
-      return sql`${day} > ${value}`
-    case 'in_last_days':
-      return sql`(${inLastDays})`
-    case 'not_in_last_days':
-      return negated(inLastDays)
-    case 'in_next_days':
-      return sql`(${day} >= ${daysFromToday(0)} and ${day} < ${daysFromToday(days)})`
-    case 'is_set':
-      return isSet(text)
-    case 'is_not_set':
-      return isNotSet(text)
+  return {
+    on: sql`${day} = ${value}`,
+    before: sql`${day} < ${value}`,
+    after: sql`${day} > ${value}`,
+    in_last_days: sql`(${inLastDays})`,
+    not_in_last_days: negated(inLastDays),
+    in_next_days: sql`(${day} >= ${daysFromToday(0)} and ${day} < ${daysFromToday(days)})`,
+    ...presence(text),
   }
 }
 
 export function matchesBoolean(name: string, { operator }: BooleanCondition): Sql {
   const text = textOf(name)
-  switch (operator) {
-    case 'is_true':
-      return sql`lower(${text}) in ('true', 'yes', '1')`
-    case 'is_false':
-      return sql`lower(${text}) in ('false', 'no', '0')`
-    case 'is_set':
-      return isSet(text)
-    case 'is_not_set':
-      return isNotSet(text)
+  const conditions: Record<BooleanCondition['operator'], Sql> = {
+    is_true: sql`lower(${text}) in ('true', 'yes', '1')`,
+    is_false: sql`lower(${text}) in ('false', 'no', '0')`,
+    ...presence(text),
   }
+  return conditions[operator]
 }
 
 export function matchesList(name: string, { operator, value = '' }: ListCondition): Sql {
@@ -158,14 +125,11 @@ export function matchesList(name: string, { operator, value = '' }: ListConditio
     when 'array' then ${list} when 'string' then to_jsonb(string_to_array(${textOf(name)}, ',')) else '[]' end) as entry)`
   const contains = sql`exists (select from ${entries} as entries where ${equalsInAnyCase(sql`entry`, value.trim())})`
   const isNotEmpty = sql`exists (select from ${entries} as entries where entry <> '')`
-  switch (operator) {
-    case 'contains':
-      return contains
-    case 'not_contains':
-      return sql`not ${contains}`
-    case 'is_empty':
-      return sql`not ${isNotEmpty}`
-    case 'is_not_empty':
-      return isNotEmpty
+  const conditions: Record<ListCondition['operator'], Sql> = {
+    contains,
+    not_contains: sql`not ${contains}`,
+    is_empty: sql`not ${isNotEmpty}`,
+    is_not_empty: isNotEmpty,
   }
+  return conditions[operator]
 }

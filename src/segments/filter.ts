@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { oneOf } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
 
@@ -32,76 +32,70 @@ export const operators = {
 export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
 export type ContactStatus = (typeof contactStatuses)[number]
 
-const field = (own: readonly string[]) =>
+const field = (fields: readonly string[]) =>
   Type.String({
     maxLength: attributePrefix.length + attributeNameMax,
-    pattern: `^(${[...own, `${attributePrefix.replace('.', '\\.')}.+`].join('|')})$`,
-    description: [...own.map((name) => `\`${name}\``), '`attributes.` and the name of an attribute'].join(', '),
+    pattern: `^(${[...fields, `${attributePrefix.replace('.', '\\.')}.+`].join('|')})$`,
+    description: [...fields.map((name) => `\`${name}\``), '`attributes.` and the name of an attribute'].join(', '),
   })
+const AttributeField = field([])
+const TextValue = Type.Optional(Type.String({ minLength: 1, maxLength: valueMax }))
 
-const options = (title: string, description: string) => ({ title, description })
+const condition = <Kind extends string, Properties extends TProperties>(
+  type: Kind,
+  title: string,
+  description: string,
+  properties: Properties,
+) => Type.Object({ type: Type.Literal(type), ...properties }, { title, description })
 
-const Text = Type.Object(
-  {
-    type: Type.Literal('text'),
-    field: field(textFields),
-    operator: oneOf(...operators.text),
-    value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
-  },
-  options(
-    'TextCondition',
-    'Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.',
-  ),
+const Text = condition(
+  'text',
+  'TextCondition',
+  'Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.',
+  { field: field(textFields), operator: oneOf(...operators.text), value: TextValue },
 )
-const NumberCondition = Type.Object(
-  {
-    type: Type.Literal('number'),
-    field: field([]),
-    operator: oneOf(...operators.number),
-    value: Type.Optional(Type.Number()),
-  },
-  options('NumberCondition', 'Compares an attribute that is a number, or a text such as `12.5`.'),
+const NumberCondition = condition(
+  'number',
+  'NumberCondition',
+  'Compares an attribute that is a number, or a text such as `12.5`.',
+  { field: AttributeField, operator: oneOf(...operators.number), value: Type.Optional(Type.Number()) },
 )
-const DateCondition = Type.Object(
+const DateCondition = condition(
+  'date',
+  'DateCondition',
+  'Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.',
   {
-    type: Type.Literal('date'),
     field: field(['created_at']),
     operator: oneOf(...operators.date),
     value: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description: 'A day: `2026-03-02`.' })),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: daysMax })),
   },
-  options(
-    'DateCondition',
-    'Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.',
-  ),
 )
-const BooleanCondition = Type.Object(
-  { type: Type.Literal('boolean'), field: field([]), operator: oneOf(...operators.boolean) },
-  options(
-    'BooleanCondition',
-    'Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.',
-  ),
+const BooleanCondition = condition(
+  'boolean',
+  'BooleanCondition',
+  'Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.',
+  { field: AttributeField, operator: oneOf(...operators.boolean) },
 )
-const List = Type.Object(
+const List = condition(
+  'list',
+  'ListCondition',
+  'Tests an attribute that is a list, or a text of entries separated by commas.',
+  { field: AttributeField, operator: oneOf(...operators.list), value: TextValue },
+)
+const Group = condition('group', 'GroupCondition', 'Tests whether the contact is in a group.', {
+  operator: oneOf('member', 'not_member'),
+  group_id: Type.String(),
+})
+const Status = condition('status', 'StatusCondition', 'Compares the `status` of the contact.', {
+  operator: oneOf('is', 'is_not'),
+  value: oneOf(...contactStatuses),
+})
+const Engagement = condition(
+  'engagement',
+  'EngagementCondition',
+  'Tests whether there are events of the contact, among those that are still stored.',
   {
-    type: Type.Literal('list'),
-    field: field([]),
-    operator: oneOf(...operators.list),
-    value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
-  },
-  options('ListCondition', 'Tests an attribute that is a list, or a text of entries separated by commas.'),
-)
-const Group = Type.Object(
-  { type: Type.Literal('group'), operator: oneOf('member', 'not_member'), group_id: Type.String() },
-  options('GroupCondition', 'Tests whether the contact is in a group.'),
-)
-const Status = Type.Object(
-  { type: Type.Literal('status'), operator: oneOf('is', 'is_not'), value: oneOf(...contactStatuses) },
-  options('StatusCondition', 'Compares the `status` of the contact.'),
-)
-const Engagement = Type.Object(
-  {
-    type: Type.Literal('engagement'),
     operator: oneOf('did', 'did_not'),
     event: oneOf(...eventNames),
     at_least: Type.Optional(
@@ -117,7 +111,6 @@ const Engagement = Type.Object(
       }),
     ),
   },
-  options('EngagementCondition', 'Tests whether there are events of the contact, among those that are still stored.'),
 )
 
 type Combination<Type extends 'all' | 'any'> = { type: Type; conditions: Filter[] }
@@ -139,7 +132,7 @@ export type Condition =
 export type Filter = Combination<'all'> | Combination<'any'> | Condition
 
 const filterId = 'ContactFilter'
-const ofAll = (type: 'all' | 'any', title: string, description: string) => ({
+const combination = (type: 'all' | 'any', title: string, description: string) => ({
   type: 'object',
   title,
   description,
@@ -158,8 +151,8 @@ export const FilterSchema = {
   required: ['type'],
   discriminator: { propertyName: 'type' },
   oneOf: [
-    ofAll('all', 'AllCondition', 'Contacts that match all of the conditions.'),
-    ofAll('any', 'AnyCondition', 'Contacts that match at least one of the conditions.'),
+    combination('all', 'AllCondition', 'Contacts that match all of the conditions.'),
+    combination('any', 'AnyCondition', 'Contacts that match at least one of the conditions.'),
     Text,
     NumberCondition,
     DateCondition,

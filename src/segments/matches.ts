@@ -83,14 +83,14 @@ function allOf(parts: Part[]): Part {
  */
 function anyOf({ organizationId, among }: Scope, parts: Part[]): Part {
   if (parts.length === 1) return parts[0]!
-  const own = parts.filter(({ reads }) => !reads)
-  const isOwn = own.length > 0 ? [joinedByOr(own.map((part) => part.sql))] : []
-  if (own.length === parts.length) return simple(isOwn[0]!)
+  const fields = parts.filter(({ reads }) => !reads)
+  const fieldConditions = fields.length > 0 ? [joinedByOr(fields.map((part) => part.sql))] : []
+  if (fields.length === parts.length) return simple(fieldConditions[0]!)
   const select = (condition: Sql) =>
     sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId}
       and ${among(sql`contacts.id`)} and ${condition})`
   const queries = [
-    ...isOwn.map(select),
+    ...fieldConditions.map(select),
     ...parts.filter(({ reads }) => reads).map((part) => part.ids ?? select(part.sql)),
   ]
   const union = queries.reduce((joined, query) => sql`${joined} union all ${query}`)

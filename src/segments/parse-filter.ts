@@ -61,7 +61,7 @@ function problemsOf(condition: Condition, path: string): FieldProblem[] {
       if (needsNoValue.has(condition.operator)) return []
       if (needsDays.has(condition.operator)) return condition.days === undefined ? required('days') : []
       if (condition.value === undefined) return required('value')
-      return isDay(condition.value) ? [] : [{ path: `${path}.value`, problem: 'is not a day of the calendar' }]
+      return isDay(condition.value) ? [] : [{ path: `${path}.value`, problem: 'is not a valid date' }]
     case 'group':
       return parseId('grp', condition.group_id)
         ? []

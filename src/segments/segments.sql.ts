@@ -1,18 +1,13 @@
-import { equalsInAnyCase } from '../db/any-case.ts'
+import { nameIsFree } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { allValues, first, hasRows, onlyValue } from '../db/rows.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { FlowId, GroupId, OrganizationId, SegmentId } from '../values/ids.ts'
 import type { CheckedFilter } from './parse-filter.ts'
 
 export type Segment = { id: SegmentId; name: string; filter: CheckedFilter; createdAt: Date; updatedAt: Date }
 
 const columns = sql`id, name, filter, created_at, updated_at`
-
-/** In a database with the C locale, the unique index only folds the case of ASCII letters. */
-const nameIsFree = (organizationId: OrganizationId, id: SegmentId, name: string): Sql => sql`not exists (
-  select from segments as other
-  where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
 
 /** Returns undefined if the name is taken. */
 export const insertSegment = (
@@ -23,7 +18,7 @@ export const insertSegment = (
   first(db<Segment>`
     insert into segments (organization_id, id, name, filter)
     select ${organizationId}, ${id}, ${name}, ${JSON.stringify(filter)}::jsonb
-    where ${nameIsFree(organizationId, id, name)}
+    where ${nameIsFree(sql`segments`, { organizationId, id }, name)}
     on conflict (organization_id, lower(name)) do nothing
     returning ${columns}`)
 
@@ -57,7 +52,7 @@ export const updateSegment = (
     set name = coalesce(${name}, name), filter = coalesce(${filter && JSON.stringify(filter)}::jsonb, filter),
       updated_at = now()
     where organization_id = ${organizationId} and id = ${id}
-      and ${name === undefined ? sql`true` : nameIsFree(organizationId, id, name)}
+      and ${name === undefined ? sql`true` : nameIsFree(sql`segments`, { organizationId, id }, name)}
     returning ${columns}`)
 
 /** Returns false if the segment does not exist. */

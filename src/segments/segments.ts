@@ -1,6 +1,6 @@
 import { type Db, isUniqueViolation, type Reader } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
-import { type FieldProblem, invalid, notFound, Refusal } from '../values/errors.ts'
+import { conflict, existing, type FieldProblem, invalid, notFound } from '../values/errors.ts'
 import { type GroupId, newId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { type CheckedFilter, referencesOf } from './parse-filter.ts'
@@ -21,11 +21,8 @@ export type { Segment } from './segments.sql.ts'
 const segmentsMax = 500
 const namedMax = 3
 
-export async function getSegment(db: Reader, organizationId: OrganizationId, id: SegmentId): Promise<Segment> {
-  const segment = await selectSegment(db, organizationId, id)
-  if (!segment) throw notFound('segment')
-  return segment
-}
+export const getSegment = (db: Reader, organizationId: OrganizationId, id: SegmentId) =>
+  existing('segment', selectSegment(db, organizationId, id))
 
 /** Throws `Refusal` if the name is taken, or the filter names a group or flow that does not exist. */
 export async function createSegment(
@@ -36,10 +33,7 @@ export async function createSegment(
   const name = checkName(input.name)
   await checkReferences(db, organizationId, input.filter)
   if ((await countSegments(db, organizationId)) >= segmentsMax)
-    throw new Refusal(
-      'conflict',
-      `An organization can have at most ${segmentsMax} segments. Delete one that is no longer used.`,
-    )
+    throw conflict(`An organization can have at most ${segmentsMax} segments. Delete one that is no longer used.`)
   const segment = await insertSegment(db.statement, organizationId, { id: newId('seg'), name, filter: input.filter })
   if (!segment) throw nameTaken()
   return segment
@@ -58,9 +52,7 @@ export async function editSegment(
   const name = change.name === undefined ? undefined : checkName(change.name)
   if (change.filter) await checkReferences(db, organizationId, change.filter)
   return db.begin(async (tx) => {
-    const segment = await lockSegment(tx, organizationId, id)
-    if (!segment) throw notFound('segment')
-    change.checkUnchanged?.(segment)
+    change.checkUnchanged?.(await existing('segment', lockSegment(tx, organizationId, id)))
     const edited = await updateSegment(tx, organizationId, id, { name, filter: change.filter }).catch((error) => {
       throw isUniqueViolation(error) ? nameTaken() : error
     })
@@ -78,7 +70,7 @@ export async function checkGroupUnused(db: Reader, organizationId: OrganizationI
   const names = await selectNamesContaining(db, organizationId, toText('grp', groupId), namedMax)
   if (names.length === 0) return
   const list = names.map((name) => `“${name}”`).join(', ')
-  throw new Refusal('conflict', `The group is used by segments: ${list}. Change or delete them first.`)
+  throw conflict(`The group is used by segments: ${list}. Change or delete them first.`)
 }
 
 async function checkReferences(db: Reader, organizationId: OrganizationId, filter: CheckedFilter): Promise<void> {
@@ -94,4 +86,4 @@ async function checkReferences(db: Reader, organizationId: OrganizationId, filte
   if (first) throw invalid(first, ...rest)
 }
 
-const nameTaken = () => new Refusal('conflict', 'A segment with this name already exists.')
+const nameTaken = () => conflict('A segment with this name already exists.')

@@ -1,5 +1,5 @@
 import type { SuppressionReason } from '../contacts/eligibility.ts'
-import { type Actor, insertHistory } from '../contacts/history.ts'
+import { type Actor, recordChange } from '../contacts/history.ts'
 import { lockAddresses } from '../contacts/locks.ts'
 import { resubscribeByEmail, unsubscribeByEmail } from '../contacts/subscriptions.ts'
 import { inTransaction } from '../contacts/transaction.ts'
@@ -77,11 +77,7 @@ async function record(
 ): Promise<void> {
   if (emailKeys.length === 0 || reasons.length === 0) return
   const ids = await selectContactIds(tx, organizationId, emailKeys)
-  insertHistory(
-    tx,
-    organizationId,
-    ids.map((contactId) => ({ contactId, type, actor, details: { reasons } })),
-  )
+  recordChange(tx, organizationId, ids, { type, actor, details: { reasons } })
 }
 
 /** Suppresses an address manually. Has no effect if it is already suppressed manually. */

@@ -73,6 +73,16 @@ export type RecordKind = (typeof recordKinds)[keyof typeof recordKinds] | 'draft
 export const notFound = (kind: RecordKind): Refusal =>
   new Refusal('not_found', `${kind[0]!.toUpperCase()}${kind.slice(1)} not found.`)
 
+/** Returns the record. Throws `Refusal` if there is none. */
+export async function existing<Found>(kind: RecordKind, record: Promise<Found | undefined>): Promise<Found> {
+  const found = await record
+  if (found === undefined) throw notFound(kind)
+  return found
+}
+
+/** Rejects a request that does not fit the current state. */
+export const conflict = (message: string): Refusal => new Refusal('conflict', message)
+
 /** A problem with the machine or the settings that an operator can fix. Printed without a stack trace. */
 export class SetupFault extends Error {
   constructor(message: string) {
