@@ -174,11 +174,11 @@ function noteWrites(server: Server, replica: Replica): void {
 
 /** All workers of the queue. */
 function createWorkers(parts: Parts) {
-  const { db, log, failures, hints, templates, urgentWork, work, pause } = parts
+  const { db, log, failures, hints, templates, work, pause } = parts
   const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ db, log, failures, hints, spec })
   const inFlightMax = inFlightMaxOf(parts)
   const broadcasts = broadcastsOfMessages(db)
-  const sending = sendJob({ ...attemptPartsOf(parts), db, templates, urgentWork, inFlightMax, broadcasts })
+  const sending = sendJob({ ...attemptPartsOf(parts), db, templates, inFlightMax, broadcasts })
   const isPaused = () => pause.isPaused
   const delivering = deliverJob({
     db,

@@ -90,7 +90,7 @@ export function createParts(options: PartsOptions) {
   const metrics = createMetrics()
   const hints = new Hints(db)
   const sendingParts = createSendingParts({ ...options, limits, hints, metrics })
-  const { failures, relay, dkim, mail, senders, templates, tasks, runner, urgentWork } = sendingParts
+  const { failures, relay, dkim, mail, senders, templates, tasks, runner } = sendingParts
   const pause = new SendingPause(db)
   measurePool(db, metrics)
   const replica = replicaDb && createReplica({ limits, db, replicaDb, log, failures, metrics })
@@ -124,7 +124,7 @@ export function createParts(options: PartsOptions) {
     events,
     pause,
     quota,
-    acceptor: new Acceptor({ db, templates, runner, senders, urgentWork, quota }),
+    acceptor: new Acceptor({ db, templates, runner, senders, quota }),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),

@@ -16,7 +16,6 @@ import type { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
-import { UrgentWork } from './runtime/urgent-work.ts'
 import type { AppSecrets } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
@@ -53,7 +52,6 @@ export function createSendingParts(options: SendingPartsOptions) {
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    urgentWork: new UrgentWork((isHeld) => mail.relay?.holdBulk(isHeld)),
     ...mail,
   }
 }
@@ -109,7 +107,7 @@ export const broadcastPartsOf = ({ db, log, relay }: SendingParts, isPaused: () 
 
 /** Creates the worker that sends the parts of broadcasts. */
 export function createBroadcaster(parts: SendingParts, isPaused: () => boolean) {
-  const { db, log, failures, hints, templates, urgentWork } = parts
+  const { db, log, failures, hints, templates } = parts
   let isStopping = false
   const broadcasting = broadcastJob({
     ...attemptPartsOf(parts),
@@ -117,7 +115,6 @@ export function createBroadcaster(parts: SendingParts, isPaused: () => boolean) 
     failures,
     hints,
     templates,
-    urgentWork,
     inFlightMax: inFlightMaxOf(parts),
     isStopping: () => isStopping,
   })

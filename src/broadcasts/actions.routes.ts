@@ -22,9 +22,10 @@ import {
   scheduleBroadcast,
   startBroadcast,
 } from './actions.ts'
-import { type Broadcast, findFlowOf } from './broadcasts.sql.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { type Check, type CheckParts, checkBroadcast } from './check.ts'
+import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import type { Confirmation as ConfirmedNumbers } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
 import { loadVersions, type VariantKey, variantKeys } from './variants.ts'

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
@@ -11,13 +10,13 @@ import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
-import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBrakeReason } from './brake.ts'
-import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
+import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { afterLastPart } from './decide.ts'
 import { giveUpBroadcast } from './failures.ts'
+import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { broadcastKind, type PartPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
@@ -38,7 +37,6 @@ export type BroadcastJobParts = AttemptParts &
     failures: FailureLog
     hints: Hints
     templates: TemplateCache
-    urgentWork: UrgentWork
     inFlightMax: number
   }
 
@@ -62,12 +60,6 @@ const unavailableMs = 1_000
  */
 const inFlightShare = 0.2
 const settleBatchMax = 500
-/**
- * While other emails are sent, outcomes are recorded in smaller transactions with a rest as long as each of them: other
- * statements wait for the processor, and other commits until the log of this one is on disk.
- */
-const smallBatchMax = 100
-const restMsMax = 50
 const settleWaitingMax = 20_000
 const settlePaceMs = 60
 const settleTries = 5
@@ -119,17 +111,9 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   }
 }
 
-async function record({ db, urgentWork }: BroadcastJobParts, results: RecipientResult[]): Promise<void> {
-  for (let at = 0; at < results.length; ) {
-    await urgentWork.clear()
-    const { isExpected } = urgentWork
-    const some = isExpected ? results.slice(at, at + smallBatchMax) : results.slice(at)
-    const startedAt = performance.now()
-    const write = () => db.begin((tx) => settleRecipients(tx, some))
-    await persisting(() => retrying(settleTries, write, mayRecordAgain))
-    at += some.length
-    if (isExpected) await sleep(Math.min(performance.now() - startedAt, restMsMax))
-  }
+async function record({ db }: BroadcastJobParts, results: RecipientResult[]): Promise<void> {
+  const write = () => db.begin((tx) => settleRecipients(tx, results))
+  await persisting(() => retrying(settleTries, write, mayRecordAgain))
 }
 
 type RunningTurn = { turn: Turn; look: () => Promise<void> }

@@ -274,13 +274,6 @@ export async function updateStatus(
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-export type FlowOfBroadcast = {
-  kind: 'transactional' | 'marketing'
-  status: 'active' | 'paused' | 'archived'
-  versionId: FlowVersionId
-  organizationName: string
-}
-
 /** Returns the time since which the emails of a broadcast count for the brake. */
 export async function findWatchedSince(
   db: Reader,
@@ -290,20 +283,4 @@ export async function findWatchedSince(
   const [row] = await db<{ watchedSince: Date | null }>`
     select watched_since from broadcasts where organization_id = ${organizationId} and id = ${id}`
   return row?.watchedSince ?? undefined
-}
-
-/** Returns undefined if the flow does not exist or, unless included, was deleted, or if its organization was deleted. */
-export async function findFlowOf(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-  includeDeleted = false,
-): Promise<FlowOfBroadcast | undefined> {
-  const [row] = await db<FlowOfBroadcast>`
-    select flows.kind, flows.status, flows.version_id, organizations.name as organization_name
-    from flows
-    join organizations on organizations.id = flows.organization_id and organizations.deleted_at is null
-    where flows.organization_id = ${organizationId} and flows.id = ${flowId}
-      and (${includeDeleted} or flows.deleted_at is null)`
-  return row
 }

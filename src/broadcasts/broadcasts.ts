@@ -13,14 +13,13 @@ import {
   type BroadcastContent,
   countBroadcasts,
   deleteBroadcast,
-  type FlowOfBroadcast,
   findBroadcast,
-  findFlowOf,
   insertBroadcast,
   lockBroadcast,
   selectNames,
   updateContent,
 } from './broadcasts.sql.ts'
+import { type FlowOfBroadcast, findFlowOf } from './flow-of-broadcast.sql.ts'
 import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
 import { checkVariants } from './variants.ts'

@@ -1,49 +1,34 @@
-import { erasedReason, ineligibleReason, selectStandings } from '../contacts/eligibility.ts'
+import { selectStandings } from '../contacts/eligibility.ts'
 import type { ItemBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { draftValues } from '../flows/values.ts'
-import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
+import type { AttemptParts } from '../messages/attempt.ts'
 import { Pacer } from '../runtime/pacer.ts'
-import type { UrgentWork } from '../runtime/urgent-work.ts'
-import { Refusal } from '../values/errors.ts'
-import { type BroadcastId, type ContactId, derivedId, type MessageId } from '../values/ids.ts'
-import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
+import type { ContactId } from '../values/ids.ts'
 import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
-import { type RecipientResult, statusOf } from './settle.ts'
+import { RecipientAttempts, type RecipientInput } from './recipient-attempts.ts'
+import type { RecipientResult } from './settle.ts'
 import type { Slots } from './slots.ts'
-import type { VersionFor } from './variants.ts'
 import { WaitingRecipients } from './waiting-recipients.ts'
 
 /** Recipients that are read and started together. */
 const chunkMax = 500
-/** The same while other emails are sent, which would have to wait for the processor. */
-const smallChunkMax = 100
 /** With a rate, a chunk holds the emails of this many seconds. */
 const rateChunkSeconds = 5
 /** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
 const aheadMax = 2 * chunkMax
-/** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
-const deferralsMax = 20
 
 export type TurnParts = AttemptParts & {
   db: Db
   slots: Slots
   results: ItemBatcher<RecipientResult, void>
-  urgentWork: UrgentWork
 }
 
-export type TurnInput = {
-  broadcast: Broadcast
-  flow: FlowOfBroadcast
-  /** The version for the variant of a recipient. */
-  versionFor: VersionFor
+export type TurnInput = RecipientInput & {
   part: Part
   /** No email is started after this time, */
   until: number
   /** or while this returns false. */
   isOpen: () => boolean
-  /** Called for each email that bounced at once because the address does not exist. */
-  onHardBounce: () => void
 }
 
 /**
@@ -64,12 +49,11 @@ type OpenChunk = Chunk & { left: number; readAt: number }
 export class Turn {
   readonly #parts: TurnParts
   readonly #input: TurnInput
-  readonly #contextText: string
   readonly #waiting: WaitingRecipients
+  readonly #attempts: RecipientAttempts
   #part: Part
   #open: OpenChunk[] = []
   #outstanding = 0
-  #deferrals = 0
   #end: TurnEnd | undefined
   #isStopped = false
   #fault: unknown
@@ -79,8 +63,12 @@ export class Turn {
     this.#parts = parts
     this.#input = input
     this.#part = input.part
-    this.#contextText = JSON.stringify(input.broadcast.context)
     this.#waiting = new WaitingRecipients((ids) => selectStandings(parts.db, input.part.organizationId, ids))
+    this.#attempts = new RecipientAttempts(parts, input, {
+      waiting: this.#waiting,
+      isHalted: this.#isHalted,
+      stop: (end) => this.#stop(end),
+    })
   }
 
   /** No further email is started. Emails that are being transferred are recorded. */
@@ -125,8 +113,7 @@ export class Turn {
       })
   }
 
-  async #read(after: ContactId, to: ContactId, limit: number): Promise<PendingRecipient[]> {
-    await this.#parts.urgentWork.clear()
+  #read(after: ContactId, to: ContactId, limit: number): Promise<PendingRecipient[]> {
     return selectPending(this.#parts.db, this.#part, { after, to, limit })
   }
 
@@ -134,8 +121,8 @@ export class Turn {
   async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
     const { broadcast } = this.#input
     const rate = broadcast.messagesPerHour
-    const max = this.#parts.urgentWork.isExpected ? smallChunkMax : chunkMax
-    const limit = rate === null ? max : Math.min(max, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
+    const limit =
+      rate === null ? chunkMax : Math.min(chunkMax, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
     const readAt = performance.now()
     const recipients = await this.#read(after, this.#part.toContact, limit)
     if (recipients.length === 0) {
@@ -195,7 +182,7 @@ export class Turn {
 
   async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
     try {
-      const result = await this.#attempt(chunk, recipient)
+      const result = await this.#attempts.attempt(chunk, recipient)
       if (!result) return
       await this.#parts.results.add(result)
       chunk.left--
@@ -208,109 +195,6 @@ export class Turn {
       this.#wake()
     }
   }
-
-  /** Starts with a slot and frees it. Returns undefined if nothing was attempted. */
-  async #attempt(chunk: OpenChunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
-    const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
-    const { flow } = this.#input
-    const { contactId } = recipient
-    const key = { organizationId, broadcastId, contactId, message: null }
-    try {
-      const version = this.#input.versionFor(recipient.variant)
-      if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
-      const { email } = recipient
-      const known = this.#suppressionOf(recipient)
-      if (known || email === null) return { ...key, ...(known ?? erased) }
-      const { firstName, lastName, attributes } = recipient
-      const values = draftValues(
-        { email, firstName, lastName, attributes: attributes ?? {} },
-        flow.organizationName,
-        this.#input.broadcast.context,
-      )
-      const drafting = this.#parts.runner.draft(version, values)
-      const draft = drafting instanceof Promise ? await drafting : drafting
-      if (draft.missing.length > 0)
-        return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
-      const row: SendRow = {
-        organizationId,
-        id: messageIdOf(broadcastId, contactId, round, chunk.at),
-        flowId: flowId!,
-        flowVersionId: version.id,
-        flowKind: flow.kind,
-        contactId,
-        contactEmail: email,
-        contactFirstName: recipient.firstName,
-        email,
-        subject: draft.subject,
-        context: this.#input.broadcast.context,
-        isTest: false,
-        broadcastId,
-        queuedAt: chunk.at,
-        isScheduled: false,
-        recipient: draft.recipient,
-        subscription: recipient.subscription,
-        suppressedBy: recipient.suppressedBy,
-      }
-      for (;;) {
-        let mustCheck = false
-        const isHalted = () => {
-          if (this.#isHalted()) return true
-          mustCheck = !this.#waiting.areRecent(chunk.readAt) || this.#suppressionOf(recipient) !== undefined
-          if (!mustCheck) this.#waiting.delete(recipient)
-          return mustCheck
-        }
-        const outcome = await attemptMessage(this.#parts, { row, version }, 0, { bulk: true, isHalted })
-        if (outcome) return this.#resultOf(row, outcome)
-        if (!mustCheck) {
-          if (!this.#isHalted()) this.#stop({ kind: 'unavailable' })
-          return undefined
-        }
-        if (!this.#waiting.areRecent(chunk.readAt)) await this.#waiting.refresh()
-        const suppression = this.#suppressionOf(recipient)
-        if (suppression) return { ...key, ...suppression }
-      }
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
-      this.#stop({ kind: 'unavailable' })
-      return undefined
-    } finally {
-      this.#parts.slots.free()
-    }
-  }
-
-  /** Returns the result of a recipient that may not get the email, as far as is known now. */
-  #suppressionOf(recipient: PendingRecipient): Pick<RecipientResult, 'status' | 'reason'> | undefined {
-    if (recipient.email === null) return erased
-    const reason = ineligibleReason(this.#input.flow, recipient)
-    return reason === null ? undefined : { status: statusOf('suppressed', reason), reason }
-  }
-
-  #resultOf(row: SendRow, outcome: Outcome): RecipientResult {
-    if (outcome.status !== 'queued') this.#deferrals = 0
-    else if (++this.#deferrals >= deferralsMax) this.#stop({ kind: 'deferred' })
-    if (outcome.event?.eventName === 'emailHardBounce') this.#input.onHardBounce()
-    // An email that the relay never saw needs no message: the ledger has the reason.
-    const hasMessage = outcome.relayReply !== null || outcome.status === 'queued'
-    const recipient = Object.keys(row.recipient ?? {}).length === 0 ? null : JSON.stringify(row.recipient)
-    return {
-      organizationId: row.organizationId,
-      broadcastId: row.broadcastId!,
-      contactId: row.contactId,
-      status: outcome.status,
-      reason: outcome.reason,
-      message: hasMessage ? { row, outcome, context: this.#contextText, recipient } : null,
-    }
-  }
 }
 
-const erased = { status: 'suppressed', reason: erasedReason } as const
-
 class LostPart extends Error {}
-
-/**
- * The id of a message depends only on its recipient and the time of its chunk, so that an email that is sent again after a
- * crash has the same Message-ID.
- */
-const messageIdOf = (broadcastId: BroadcastId, contactId: ContactId, round: number, at: Date): MessageId =>
-  derivedId('msg', at.getTime(), broadcastId, contactId, String(round))

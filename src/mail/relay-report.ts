@@ -52,7 +52,6 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
       if (outcome) counter.inc({ outcome })
       return sent
     },
-    holdBulk: (isHeld) => relay.holdBulk(isHeld),
     resize: (connections) => relay.resize(connections),
     capacity: (options) => relay.capacity(options),
     state: () => relay.state(),

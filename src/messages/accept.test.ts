@@ -8,7 +8,6 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
-import { UrgentWork } from '../runtime/urgent-work.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { parseId } from '../values/ids.ts'
 import { Acceptor } from './accept.ts'
@@ -177,13 +176,12 @@ test('concurrent requests with one idempotency key send once', async () => {
   expect(later.body.data).toEqual(answers[0]!.body.data)
 })
 
-const urgentWork = new UrgentWork(() => {})
 const tasks = new TaskPool({ processes: 2 })
 const runner = new TemplateRunner({ tasks, cpuMs: 20 })
 afterAll(() => tasks.stop())
 
 const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ db: app.db, templates, runner, senders: anySender, urgentWork })
+  new Acceptor({ db: app.db, templates, runner, senders: anySender })
 
 function requestOf(app: TestApp, flowId: string, context: object) {
   const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
@@ -259,7 +257,6 @@ test('an error unrelated to the data fails the batch without retrying each reque
     templates: new TemplateCache(app.db),
     runner,
     senders: anySender,
-    urgentWork,
   })
   await app.db.statement.script('alter table messages rename to messages_away')
   let queries = 0

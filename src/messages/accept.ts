@@ -2,37 +2,18 @@ import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { recordContactChanges } from '../events/contact-changes.ts'
-import type { FlowKind } from '../flows/flows.ts'
-import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { areHandedOver, enqueue, type NewJob } from '../queue/queue.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
-import type { UrgentWork } from '../runtime/urgent-work.ts'
 import { Refusal } from '../values/errors.ts'
-import { groupBy } from '../values/group-by.ts'
-import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
-import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
-import {
-  findFlowStates,
-  findUsedKeys,
-  flowsOf,
-  insertContacts,
-  insertKeys,
-  insertMessages,
-  lockRecipients,
-  type NewContact,
-  type NewMessage,
-  type Recipient,
-  type StoredValues,
-  type UsedKey,
-} from './accept.sql.ts'
-import type { MessageToSend } from './attempt.ts'
+import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
+import { findFlowStates, findUsedKeys, flowsOf, lockRecipients, type UsedKey } from './accept.sql.ts'
 import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
+import { type DraftToWrite, writeMessages } from './write-messages.ts'
 
 const batchMax = 500
 const waitingMax = 5_000
@@ -47,12 +28,7 @@ type SlowDraft = { versionId: FlowVersionId; drafting: Promise<MailDraft> }
 type Result = Settled<Accepted | SlowDraft>
 
 type Pending = { request: SendRequest; index: number }
-type PendingDraft = Pending & {
-  message: NewMessage
-  accepted: Accepted
-  /** For a worker of this process, which then need not read the message again. */
-  toSend: { version: ReadyVersion; flowKind: FlowKind; person: Recipient }
-}
+type PendingDraft = Pending & DraftToWrite & { accepted: Accepted }
 /** Requests that were accepted, rejected or are being drafted, by index. */
 type Settlements = Map<number, Result>
 /** `left`: requests that need another round. */
@@ -63,7 +39,6 @@ export type AcceptorParts = {
   templates: TemplateCache
   runner: TemplateRunner
   senders: SenderPolicy
-  urgentWork: UrgentWork
   /** Undefined if new organizations have no daily limit. */
   quota?: NewOrganizationQuota | undefined
 }
@@ -77,16 +52,14 @@ export class Acceptor {
   readonly #templates: TemplateCache
   readonly #runner: TemplateRunner
   readonly #senders: SenderPolicy
-  readonly #urgentWork: UrgentWork
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: ItemBatcher<SendRequest, Accepted | SlowDraft>
 
-  constructor({ db, templates, runner, senders, urgentWork, quota }: AcceptorParts) {
+  constructor({ db, templates, runner, senders, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
     this.#runner = runner
     this.#senders = senders
-    this.#urgentWork = urgentWork
     this.#quota = quota
     const options: BatcherOptions<SendRequest, Accepted | SlowDraft> = {
       name: 'accept messages',
@@ -101,11 +74,7 @@ export class Acceptor {
     this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
   }
 
-  accept(request: SendRequest): Promise<Accepted> {
-    return this.#urgentWork.run(() => this.#accept(request))
-  }
-
-  async #accept(request: SendRequest): Promise<Accepted> {
+  async accept(request: SendRequest): Promise<Accepted> {
     let drafted: SendRequest['drafted']
     for (let drafts = 0; drafts <= draftsMax; drafts++) {
       const result = await this.#batcher.add(drafted ? { ...request, drafted } : request)
@@ -273,94 +242,4 @@ function answerAgain(used: UsedKey, request: SendRequest): Accepted {
     warnings,
     replayed: true,
   }
-}
-
-/**
- * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
- * message is skipped if, since the lookup, its contact was created or its idempotency key was used by another request.
- * Nothing is written for a skipped message except possibly its contact.
- */
-async function writeMessages(tx: Tx, drafts: readonly PendingDraft[]): Promise<Set<MessageId>> {
-  const created = await createContacts(
-    tx,
-    drafts.map(({ message }) => message),
-  )
-  const ofContacts = drafts.filter(({ message }) => !message.newContact || created.has(message.contactId))
-  const reserved = await insertKeys(
-    tx,
-    ofContacts.map(({ message }) => message).filter(({ idempotencyKey }) => idempotencyKey !== null),
-  )
-  const written = ofContacts.filter(
-    ({ message: { id, idempotencyKey } }) => idempotencyKey === null || reserved.has(id),
-  )
-  const toSend = new Map(written.map(({ message, toSend }) => [message.id, toSend]))
-  insertWithJobs(
-    tx,
-    written.map(({ message }) => message),
-    (message, stored) => messageToSend(message, stored, toSend.get(message.id)!),
-  )
-  return new Set(toSend.keys())
-}
-
-/** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
-async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
-  const contacts = new Map<ContactId, NewContact>()
-  for (const { organizationId, contactId, email, newContact } of messages)
-    if (newContact) contacts.set(contactId, { organizationId, contactId, email, ...newContact })
-  if (contacts.size === 0) return new Set()
-  const organizationIds = [...new Set([...contacts.values()].map(({ organizationId }) => organizationId))]
-  const [created, subscriptions] = await Promise.all([
-    insertContacts(tx, [...contacts.values()]),
-    findChangeSubscriptions(tx, organizationIds),
-  ])
-  for (const [organizationId, webhooks] of groupBy(subscriptions, (webhook) => webhook.organizationId)) {
-    const ids = [...created].filter((id) => contacts.get(id)!.organizationId === organizationId)
-    await recordContactChanges(tx, organizationId, null, { created: ids }, webhooks)
-  }
-  return created
-}
-
-/**
- * Writes messages and the jobs of those that are queued. `handOver` makes the input of the job from the message and its stored
- * values, for a worker of this process.
- */
-export function insertWithJobs(
-  tx: Tx,
-  messages: readonly NewMessage[],
-  handOver?: (message: NewMessage, stored: StoredValues) => MessageToSend,
-): void {
-  if (messages.length === 0) return
-  const isHanded = handOver !== undefined && areHandedOver(tx, messages.length)
-  const inserted = insertMessages(tx, messages, isHanded)
-  const stored = inserted.then((rows) => new Map(rows.map((row) => [row.id, row])))
-  // If the statement fails, so does the transaction.
-  stored.catch(() => {})
-  enqueue(
-    tx,
-    messages.flatMap((message): NewJob[] => {
-      const { organizationId, id, lane, status, sendAt } = message
-      if (status !== 'queued') return []
-      const job = { organizationId, kind: 'message.send' as const, lane, id, dueAt: sendAt ?? undefined }
-      if (!isHanded || sendAt) return [job]
-      const work = stored.then((rows) => handOver(message, rows.get(id)!))
-      work.catch(() => {})
-      return [{ ...job, work }]
-    }),
-  )
-}
-
-/** What a worker would read. The context and the snapshot are the stored ones, whose keys the database has put in order. */
-function messageToSend(
-  { organizationId, id, flowId, versionId, contactId, newContact, email, subject, isTest }: NewMessage,
-  { context, recipient, queuedAt }: StoredValues,
-  { version, flowKind, person }: PendingDraft['toSend'],
-): MessageToSend {
-  const { firstName, suppressedBy } = person
-  const subscription = newContact?.subscription ?? person.subscription
-  const row = {
-    ...{ organizationId, id, flowId, flowVersionId: versionId, flowKind, contactId },
-    ...{ contactEmail: email, contactFirstName: firstName, email, subject, context, isTest, recipient, queuedAt },
-    ...{ broadcastId: null, isScheduled: false, subscription, suppressedBy },
-  }
-  return { row, version }
 }

@@ -7,7 +7,6 @@ import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
-import type { UrgentWork } from '../runtime/urgent-work.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
 import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
@@ -17,7 +16,6 @@ export type SendParts = AttemptParts & {
   db: Db
   templates: TemplateCache
   inFlightMax: number
-  urgentWork: UrgentWork
   broadcasts?: BroadcastParts
 }
 
@@ -95,9 +93,7 @@ const cancelled: Outcome = {
 }
 
 const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> =>
-  work.row.broadcastId === null
-    ? parts.urgentWork.run(() => attemptMessage(parts, work, claim.attempt))
-    : attemptOfBroadcast(parts, work, claim)
+  work.row.broadcastId === null ? attemptMessage(parts, work, claim.attempt) : attemptOfBroadcast(parts, work, claim)
 
 /** A row of a broadcast that was read longer ago is read again before the email leaves: the contact may have unsubscribed. */
 const recentMs = 1_500

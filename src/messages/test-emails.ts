@@ -9,8 +9,8 @@ import { notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import { findFlowStates, findRecipients, type NewMessage, type Recipient } from './accept.sql.ts'
 import type { AcceptorParts } from './accept.ts'
-import { insertWithJobs } from './accept.ts'
 import { laneOf, missingRefusal, snapshotText, valuesFor, warningsOf } from './draft.ts'
+import { insertWithJobs } from './write-messages.ts'
 
 export const testRecipientsMax = 10
 

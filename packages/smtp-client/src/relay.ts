@@ -43,7 +43,6 @@ class Relay implements Transport {
   #queue: Item[] = []
   /** Emails that wait until the queue is empty. */
   #bulkQueue: Item[] = []
-  #isBulkHeld = false
   #inFlight = 0
   #bulkInFlight = 0
   #live = new Set<SmtpConnection>()
@@ -78,11 +77,6 @@ class Relay implements Transport {
       this.#queueOf(bulk).push({ mail, bulk, tries: 0, resolve, reject })
       this.#pump()
     })
-  }
-
-  holdBulk(isHeld: boolean): void {
-    this.#isBulkHeld = isHeld
-    if (!isHeld) this.#pump()
   }
 
   resize(connections: number): void {
@@ -139,7 +133,7 @@ class Relay implements Transport {
   #pump(): void {
     while (this.#waiting > 0) {
       const connection = this.#idleConnection() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
-      const item = connection && (this.#queue.shift() ?? (this.#isBulkHeld ? undefined : this.#bulkQueue.shift()))
+      const item = connection && (this.#queue.shift() ?? this.#bulkQueue.shift())
       if (!item) {
         this.#watchForStalls()
         return

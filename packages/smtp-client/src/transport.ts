@@ -38,8 +38,6 @@ export interface Transport {
    * sent if it returns undefined. Throws only what that function throws; network errors are outcomes.
    */
   send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
-  /** While bulk emails are held, none is started. Other emails are not affected. */
-  holdBulk(isHeld: boolean): void
   /** Changes the number of connections. Surplus ones are closed after their current emails. The capacity does not change. */
   resize(connections: number): void
   /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */

@@ -101,19 +101,6 @@ test('bulk emails have a limit of their own and wait while other emails wait', a
   expect(it.relay.capacity({ bulk: true })).toBe(10)
 })
 
-test('held bulk emails are sent after the hold, and other emails during it', async () => {
-  await using server = await startRawSmtp()
-  await using it = open(server.url, { connections: 2 })
-  await send(it.relay, 'first')
-  it.relay.holdBulk(true)
-  const bulk = [send(it.relay, 'bulk', { bulk: true })]
-  expect(await send(it.relay, 'urgent')).toMatchObject({ kind: 'accepted' })
-  expect(server.mails.map(({ to }) => to)).toEqual([mailTo('first').to, mailTo('urgent').to])
-  it.relay.holdBulk(false)
-  expect(kinds(await Promise.all(bulk))).toEqual(['accepted'])
-  expect(server.mails).toHaveLength(3)
-})
-
 test('builds an email when a connection is free, and leaves out those that cannot be built or are withdrawn', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 1 })

@@ -1,0 +1,25 @@
+import type { Reader } from '../db/db.ts'
+import type { FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
+
+export type FlowOfBroadcast = {
+  kind: 'transactional' | 'marketing'
+  status: 'active' | 'paused' | 'archived'
+  versionId: FlowVersionId
+  organizationName: string
+}
+
+/** Returns undefined if the flow does not exist or, unless included, was deleted, or if its organization was deleted. */
+export async function findFlowOf(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+  includeDeleted = false,
+): Promise<FlowOfBroadcast | undefined> {
+  const [row] = await db<FlowOfBroadcast>`
+    select flows.kind, flows.status, flows.version_id, organizations.name as organization_name
+    from flows
+    join organizations on organizations.id = flows.organization_id and organizations.deleted_at is null
+    where flows.organization_id = ${organizationId} and flows.id = ${flowId}
+      and (${includeDeleted} or flows.deleted_at is null)`
+  return row
+}

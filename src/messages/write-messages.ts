@@ -1,0 +1,114 @@
+import type { Tx } from '../db/db.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
+import type { FlowKind } from '../flows/flows.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import { areHandedOver, enqueue, type NewJob } from '../queue/queue.ts'
+import { groupBy } from '../values/group-by.ts'
+import type { ContactId, MessageId } from '../values/ids.ts'
+import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
+import {
+  insertContacts,
+  insertKeys,
+  insertMessages,
+  type NewContact,
+  type NewMessage,
+  type Recipient,
+  type StoredValues,
+} from './accept.sql.ts'
+import type { MessageToSend } from './attempt.ts'
+
+export type DraftToWrite = {
+  message: NewMessage
+  /** For a worker of this process, which then need not read the message again. */
+  toSend: { version: ReadyVersion; flowKind: FlowKind; person: Recipient }
+}
+
+/**
+ * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
+ * message is skipped if, since the lookup, its contact was created or its idempotency key was used by another request.
+ * Nothing is written for a skipped message except possibly its contact.
+ */
+export async function writeMessages(tx: Tx, drafts: readonly DraftToWrite[]): Promise<Set<MessageId>> {
+  const created = await createContacts(
+    tx,
+    drafts.map(({ message }) => message),
+  )
+  const withContact = drafts.filter(({ message }) => !message.newContact || created.has(message.contactId))
+  const reserved = await insertKeys(
+    tx,
+    withContact.map(({ message }) => message).filter(({ idempotencyKey }) => idempotencyKey !== null),
+  )
+  const written = withContact.filter(
+    ({ message: { id, idempotencyKey } }) => idempotencyKey === null || reserved.has(id),
+  )
+  const toSend = new Map(written.map(({ message, toSend }) => [message.id, toSend]))
+  insertWithJobs(
+    tx,
+    written.map(({ message }) => message),
+    (message, stored) => messageToSend(message, stored, toSend.get(message.id)!),
+  )
+  return new Set(toSend.keys())
+}
+
+/** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
+async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
+  const contacts = new Map<ContactId, NewContact>()
+  for (const { organizationId, contactId, email, newContact } of messages)
+    if (newContact) contacts.set(contactId, { organizationId, contactId, email, ...newContact })
+  if (contacts.size === 0) return new Set()
+  const organizationIds = [...new Set([...contacts.values()].map(({ organizationId }) => organizationId))]
+  const [created, subscriptions] = await Promise.all([
+    insertContacts(tx, [...contacts.values()]),
+    findChangeSubscriptions(tx, organizationIds),
+  ])
+  for (const [organizationId, webhooks] of groupBy(subscriptions, (webhook) => webhook.organizationId)) {
+    const ids = [...created].filter((id) => contacts.get(id)!.organizationId === organizationId)
+    await recordContactChanges(tx, organizationId, null, { created: ids }, webhooks)
+  }
+  return created
+}
+
+/**
+ * Writes messages and the jobs of those that are queued. `handOver` makes the input of the job from the message and its stored
+ * values, for a worker of this process.
+ */
+export function insertWithJobs(
+  tx: Tx,
+  messages: readonly NewMessage[],
+  handOver?: (message: NewMessage, stored: StoredValues) => MessageToSend,
+): void {
+  if (messages.length === 0) return
+  const isHanded = handOver !== undefined && areHandedOver(tx, messages.length)
+  const inserted = insertMessages(tx, messages, isHanded)
+  const stored = inserted.then((rows) => new Map(rows.map((row) => [row.id, row])))
+  // If the statement fails, so does the transaction.
+  stored.catch(() => {})
+  enqueue(
+    tx,
+    messages.flatMap((message): NewJob[] => {
+      const { organizationId, id, lane, status, sendAt } = message
+      if (status !== 'queued') return []
+      const job = { organizationId, kind: 'message.send' as const, lane, id, dueAt: sendAt ?? undefined }
+      if (!isHanded || sendAt) return [job]
+      const work = stored.then((rows) => handOver(message, rows.get(id)!))
+      work.catch(() => {})
+      return [{ ...job, work }]
+    }),
+  )
+}
+
+/** What a worker would read. The context and the snapshot are the stored ones, whose keys the database has put in order. */
+function messageToSend(
+  { organizationId, id, flowId, versionId, contactId, newContact, email, subject, isTest }: NewMessage,
+  { context, recipient, queuedAt }: StoredValues,
+  { version, flowKind, person }: DraftToWrite['toSend'],
+): MessageToSend {
+  const { firstName, suppressedBy } = person
+  const subscription = newContact?.subscription ?? person.subscription
+  const row = {
+    ...{ organizationId, id, flowId, flowVersionId: versionId, flowKind, contactId },
+    ...{ contactEmail: email, contactFirstName: firstName, email, subject, context, isTest, recipient, queuedAt },
+    ...{ broadcastId: null, isScheduled: false, subscription, suppressedBy },
+  }
+  return { row, version }
+}
