@@ -9,13 +9,16 @@ import type { Server } from './server.ts'
 /** Writing the metrics takes milliseconds of the main thread, so requests within this time share one text. */
 const textKeptMs = 1_000
 
+/** How often the delay of the event loop is sampled. Each sample wakes an idle process. Blocks are counted without it. */
+const loopDelayEveryMs = 250
+
 /** Gauges with the name of a counter. `nodejs_active_resources` and the like have the same values by type. */
 const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** Creates the Prometheus registry with the default metrics. */
 export function createMetrics(): Registry {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopDelayEveryMs })
   for (const name of misnamedGauges) registry.removeSingleMetric(name)
   new Gauge({
     name: 'waxwing_build_info',

@@ -5,6 +5,8 @@ import type { Log } from './log.ts'
 /** From this delay on a block is counted and logged. */
 const blockMsMin = 100
 const tickMs = 50
+/** After this many ticks without any work there are none until the next: an idle process should sleep. */
+const idleTicksMax = 2
 
 /** A period in which the event loop of this thread was blocked, mainly by the named section. */
 export type LoopBlock = {
@@ -22,6 +24,8 @@ let section = 'none'
 let enteredAt = Date.now()
 let longestSection = section
 let longestMs = 0
+let idleTicks = 0
+let timer: NodeJS.Timeout | undefined
 
 /**
  * Names the work that starts now. The name holds until the next one is entered; work that continues after an `await` on
@@ -29,6 +33,8 @@ let longestMs = 0
  * step of that clock can name the wrong section, but what counts as a block is decided by the monotonic one.
  */
 export function enterSection(name: string): void {
+  idleTicks = 0
+  if (!timer && reporters.size > 0) startTicks()
   const now = Date.now()
   const ms = now - enteredAt
   if (ms > longestMs) {
@@ -43,21 +49,17 @@ export const currentSection = (): string => section
 
 type Reporter = (block: LoopBlock) => void
 const reporters = new Set<Reporter>()
-let timer: NodeJS.Timeout | undefined
 
 /** Calls `report` for each block of the event loop until the returned function is called. */
 function watchEventLoop(report: Reporter): () => void {
   reporters.add(report)
-  timer ??= startTicks()
   return () => {
     reporters.delete(report)
-    if (reporters.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    if (reporters.size === 0) stopTicks()
   }
 }
 
-function startTicks(): NodeJS.Timeout {
+function startTicks(): void {
   // Time before the first tick is not part of any section.
   section = 'none'
   enteredAt = Date.now()
@@ -66,8 +68,10 @@ function startTicks(): NodeJS.Timeout {
   let tickedAt = performance.now()
   let cpu = process.cpuUsage()
   const tick = () => {
+    const ticks = idleTicks + 1
     // Ends the section before; also keeps idle time from being counted as part of a section by more than one tick.
     enterSection('none')
+    idleTicks = ticks
     const [now, used] = [performance.now(), process.cpuUsage(cpu)]
     const ms = now - tickedAt - tickMs
     if (ms >= blockMsMin) {
@@ -83,8 +87,14 @@ function startTicks(): NodeJS.Timeout {
     longestSection = 'none'
     tickedAt = now
     cpu = process.cpuUsage()
+    if (idleTicks > idleTicksMax) stopTicks()
   }
-  return setInterval(tick, tickMs).unref()
+  timer = setInterval(tick, tickMs).unref()
+}
+
+function stopTicks(): void {
+  clearInterval(timer)
+  timer = undefined
 }
 
 /** Counts and logs every block of the event loop until the returned function is called. */
