@@ -1,5 +1,7 @@
 import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { areHandedOver } from '../queue/queue.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Link, linkOf } from './link.ts'
@@ -34,16 +36,19 @@ export async function findContactsOf(db: Reader, events: readonly Pick<NewEvent,
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+/** `data` as it is stored: only of few events, whose deliveries are handed to a worker of this process. */
+export type InsertedEvent = { id: EventId; data?: EventData }
+
 /**
- * Inserts events and returns the ids of those that were not recorded before. The address and name of the contact are
- * stored as well, so that the body of a webhook is the same at every attempt.
+ * Inserts events and returns those that were not recorded before. The address and name of the contact are stored as
+ * well, so that the body of a webhook is the same at every attempt.
  */
 export async function insertEvents(
   tx: Tx,
   events: readonly NewEvent[],
   contacts: ReadonlyMap<ContactId, EventContact>,
-): Promise<EventId[]> {
-  const rows = await tx<{ id: EventId }>`
+): Promise<InsertedEvent[]> {
+  return tx<InsertedEvent>`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
       machine_reason, data, contact_email, contact_first_name, link)
     ${insertRows(
@@ -70,8 +75,7 @@ export async function insertEvents(
       data::jsonb, contact_email, contact_first_name, link`,
     )}
     on conflict do nothing
-    returning id`
-  return rows.map(({ id }) => id)
+    returning id ${areHandedOver(tx, events.length) ? sql`, data` : sql``}`
 }
 
 /** Returns null for events other than clicks. */

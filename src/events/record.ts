@@ -2,11 +2,13 @@ import { Counter, type Registry } from 'prom-client'
 import { createNodeBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
+import { areHandedOver } from '../queue/queue.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
-import { eventNames } from '../values/event-types.ts'
+import { type EventData, eventNames } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
-import { derivedId, type EventId, type MessageId } from '../values/ids.ts'
-import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
+import { type ContactId, derivedId, type EventId, type MessageId } from '../values/ids.ts'
+import type { WebhookEvent } from '../webhooks/envelope.ts'
+import { fanOut, findSubscriptions, type Subscription } from '../webhooks/fan-out.ts'
 import type { ClickWindow } from './bursts.sql.ts'
 import { burstCandidates, findSuspects, labelBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
@@ -14,6 +16,7 @@ import { countByFlow } from './count-by-flow.ts'
 import { CounterChanges, writeCounters } from './counters.ts'
 import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
 import {
+  type EventContact,
   type FirstOccurrence,
   insertEvents,
   insertFirstOccurrences,
@@ -44,6 +47,8 @@ type RecordOptions = {
   messagesAreUpdated?: boolean
   /** Messages of these events that the caller has locked or inserted. Others are looked up. */
   knownMessages?: readonly KnownMessage[]
+  /** The webhooks of these organizations, if the caller has looked them up (`findSubscriptionsOf`). */
+  subscriptions?: readonly Subscription[]
   /**
    * Saves a round trip by writing first occurrences before it is known which events are new. Throws `RecordedBefore` if
    * that was wrong, so the transaction must be repeated without it.
@@ -53,6 +58,11 @@ type RecordOptions = {
 
 /** An event that was recorded before would have become a first occurrence: it was labelled as made by a machine. */
 class RecordedBefore extends Error {}
+
+export const findSubscriptionsOf = (tx: Tx, events: readonly NewEvent[]): Promise<Subscription[]> =>
+  findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))], {
+    withEndpoints: areHandedOver(tx, events.length),
+  })
 
 /**
  * Records events together with their counters, the state of their messages and contacts, suppressions, and one delivery
@@ -75,20 +85,21 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false, knownMessages = [], expectNew = false }: RecordOptions = {},
+  { messagesAreUpdated = false, knownMessages = [], subscriptions: known, expectNew = false }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], suspects: [] }
   const [subscriptions, contacts, messages] = await Promise.all([
-    findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
+    known ?? findSubscriptionsOf(tx, events),
     contactsOf(tx, events, knownMessages),
     countedMessagesOf(tx, events, knownMessages),
   ])
   const inserting = insertEvents(tx, inKeyOrder(events), contacts)
-  const [ids, firstsExpected] = await Promise.all([
+  const [inserted, firstsExpected] = await Promise.all([
     inserting,
     expectNew ? recordFirstOccurrences(tx, events) : undefined,
   ])
-  const fresh = withIds(events, ids)
+  const rows = new Map(inserted.map((row) => [row.id, row]))
+  const fresh = withIds(events, [...rows.keys()])
   const firsts = firstsExpected ?? (await recordFirstOccurrences(tx, fresh))
   if (firstsExpected && !areOf(fresh, firsts)) throw new RecordedBefore()
   if (!messagesAreUpdated) changeMessages(tx, fresh)
@@ -98,9 +109,21 @@ async function writeEvents(
     countByFlow(tx, fresh, firsts, messages),
     findSuspects(tx, burstCandidates({ fresh, laterClickIds: laterClicks(fresh, firsts) })),
   ])
-  fanOut(tx, fresh, subscriptions)
+  const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)
+  // Suspicious clicks may be labelled before their webhook is posted, so they are loaded then.
+  fanOut(tx, fresh, subscriptions, suspects.length === 0 ? handOver : undefined)
   writeCounters(tx, { flows, organizations: counterChanges(fresh, firsts), bounced })
   return { fresh, suspects }
+}
+
+/** The event as it is stored, for its webhooks. */
+function toWebhookEvent(
+  event: NewEvent,
+  storedData: EventData | undefined,
+  contacts: ReadonlyMap<ContactId, EventContact>,
+): WebhookEvent {
+  const { email, firstName } = contacts.get(event.contactId) ?? { email: null, firstName: null }
+  return { ...event, data: storedData ?? event.data, contact: { id: event.contactId, email, firstName } }
 }
 
 /** In the order of their keys, so that two transactions that record the same events cannot deadlock. */

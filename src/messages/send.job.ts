@@ -1,10 +1,10 @@
 import { createBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
-import { mayRecordAgain, type Recorded, recordEvents } from '../events/record.ts'
+import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
-import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import { type Claim, endJobs, settleAll, settling } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { BroadcastId } from '../values/ids.ts'
@@ -46,7 +46,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   }
-  const results = createBatcher(parts.db, options, ({ claim }) => claim.organizationId)
+  const results = createBatcher(parts.db, options, ({ row }) => row.organizationId)
   const marks = new SendingMarks(parts.db)
 
   return {
@@ -67,7 +67,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
       if (outcome) {
         const { retryInMs } = outcome
-        return { peer: 'responsive', recorded: results.add({ claim, row, outcome }), retryInMs }
+        const settlement = { claim, retryInMs }
+        return { peer: 'responsive', recorded: results.add({ settlement, row, outcome }), retryInMs }
       }
       // Unmarked before the lane can be released, so that no other worker has marked it.
       if (isMarked) await marks.unmark(claim)
@@ -141,34 +142,29 @@ const workOf = ({ row, version }: MessageToSend, marks: Pick<Work, 'isCancelled'
 type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
 
 async function settle({ db, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
-  const write = () => db.begin((tx) => settleMessages(tx, changes, broadcasts?.settle), { rows: changes.length })
-  await persisting(() => retrying(settleTries, write, mayRecordAgain))
+  const write = (ours: readonly MessageChange[]) =>
+    db.begin((tx) => settleMessages(tx, ours, broadcasts?.settle), { rows: ours.length })
+  await persisting(() => retrying(settleTries, () => settling(changes, write), mayRecordAgain))
 }
 
-/**
- * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
- * has taken over. Returns the recorded events.
- */
+/** Settles the jobs, updates their messages and records their events. */
 async function settleMessages(
   tx: Tx,
   changes: readonly MessageChange[],
   settleBroadcasts?: SettleBroadcasts,
-): Promise<Recorded> {
+): Promise<void> {
   const inbox = changes.flatMap(({ outcome }) => outcome.inbox ?? [])
   if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
-  const settled = await settleJobs(
-    tx,
-    changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
-  )
-  const ours = changes.filter(({ claim }) => settled.has(claim.id))
-  const updated = await updateMessages(tx, ours)
-  const recorded = await recordEvents(
-    tx,
-    ours.flatMap(({ outcome }) => outcome.event ?? []),
-    // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
-    { messagesAreUpdated: true, knownMessages: ours.flatMap(({ row }) => (updated.has(row.id) ? row : [])) },
-  )
-  const inBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
+  const events = changes.flatMap(({ outcome }) => outcome.event ?? [])
+  // Sent together: each answer that is waited for wakes this process and the database.
+  const [, updated, subscriptions] = await Promise.all([
+    settleAll(tx, changes),
+    updateMessages(tx, changes),
+    findSubscriptionsOf(tx, events),
+  ])
+  // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
+  const knownMessages = changes.flatMap(({ row }) => (updated.has(row.id) ? row : []))
+  await recordEvents(tx, events, { messagesAreUpdated: true, knownMessages, subscriptions })
+  const inBroadcasts = changes.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (inBroadcasts.length > 0) await settleBroadcasts?.(tx, inBroadcasts)
-  return recorded
 }

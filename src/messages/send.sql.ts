@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { InboxRow } from '../inbox/inbox.ts'
-import type { Claim } from '../queue/queue.ts'
+import type { Settlement } from '../queue/queue.ts'
 import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type SendRow = {
@@ -76,18 +76,17 @@ export type Outcome = {
   inbox: InboxRow | null
 }
 
-export type MessageChange = { claim: Claim; row: SendRow; outcome: Outcome }
+export type MessageChange = { settlement: Settlement; row: SendRow; outcome: Outcome }
 
 /** Returns the messages that were still queued. */
 export async function updateMessages(tx: Tx, changes: readonly MessageChange[]): Promise<Set<MessageId>> {
-  if (changes.length === 0) return new Set()
   const rows = await tx<{ id: MessageId }>`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
       sent_at = case when change.status = 'sent' then now end, sending = false
     from unnest(
-      ${changes.map(({ claim }) => claim.organizationId)}::uuid[],
-      ${changes.map(({ claim }) => claim.id)}::uuid[],
+      ${changes.map(({ row }) => row.organizationId)}::uuid[],
+      ${changes.map(({ row }) => row.id)}::uuid[],
       ${changes.map(({ outcome }) => outcome.status)}::text[],
       ${changes.map(({ outcome }) => outcome.reason)}::text[],
       ${changes.map(({ outcome }) => outcome.relayReply)}::text[],

@@ -2,7 +2,7 @@ import { groupBy } from '../values/group-by.ts'
 import type { JobKind, NewJob } from './jobs.ts'
 
 /** A job that was just committed. The place of its row is known if it was returned. */
-export type EnqueuedJob = Omit<NewJob, 'work'> & { ctid?: string; work?: unknown }
+export type EnqueuedJob = NewJob & { ctid?: string }
 
 /** What a transaction that enqueued jobs announces after its commit. */
 export class Enqueued {

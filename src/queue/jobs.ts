@@ -20,6 +20,6 @@ export type NewJob = {
   /** The job is due at this time, or at once if it has passed. Takes precedence over `delayMs`. */
   dueAt?: Date | undefined
   payload?: unknown
-  /** The input of the job, for a worker of this process, which then need not load it. Resolved when it is committed. */
-  work?: Promise<unknown>
+  /** The input of the job or its promise, for a worker of this process, which then need not load it. */
+  work?: unknown
 }

@@ -5,6 +5,8 @@ import type { Claim } from './queue.ts'
 /** A job whose transaction commits late is due before the last row read. Reading this far back finds it. */
 const lookBackMs = 5_000
 const lookBackEveryMs = 2_000
+/** An empty lane looks back earlier if another one is read: one statement serves both. */
+const lookBackEarliestMs = 1_000
 const fullScanEveryMs = 60_000
 /** After this many consecutive failures there is a pause before each probe, 1 ms longer each time up to the maximum. */
 const failuresWithoutPause = 500
@@ -60,8 +62,16 @@ export class Lane<Work> {
 
   /** `share` is explained at `nextRead`. */
   shouldRead(now: number, share: number): boolean {
-    if (this.#isRetired || this.ready.length >= this.#aheadOf(share)) return false
-    return this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt
+    return this.#mayRead(share) && (this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || now >= this.#dueAt)
+  }
+
+  /** Whether it reads together with another lane. */
+  joinsRead(now: number, share: number): boolean {
+    return this.isEmpty && this.#mayRead(share) && now - this.#lookedBackAt >= lookBackEarliestMs
+  }
+
+  #mayRead(share: number): boolean {
+    return !this.#isRetired && this.ready.length < this.#aheadOf(share)
   }
 
   /** A job of this lane becomes due after this time. */
@@ -97,7 +107,7 @@ export class Lane<Work> {
       this.#scannedAt = now
       return { afterDue: beginningOfTime, afterId: leastUuid, limit }
     }
-    if (now - this.#lookedBackAt >= lookBackEveryMs) {
+    if (now - this.#lookedBackAt >= (this.isEmpty ? lookBackEarliestMs : lookBackEveryMs)) {
       this.#lookedBackAt = now
       return { afterDue: new Date(+this.#afterDue - lookBackMs), afterId: leastUuid, limit }
     }

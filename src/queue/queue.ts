@@ -116,6 +116,44 @@ export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Pr
   return new Set(rows.flat().map(({ id }) => id))
 }
 
+/** Thrown if other workers have taken over lanes, with the ids of the jobs that are still ours. */
+class LanesLost extends Error {
+  readonly ours: ReadonlySet<string>
+  constructor(ours: ReadonlySet<string>) {
+    super('The lanes of some jobs were taken over by other workers.')
+    this.ours = ours
+  }
+}
+
+/**
+ * Runs `write`, which settles the jobs of these items (`settleAll`) and records their outcomes. Lanes are rarely lost, so it
+ * does not wait for the answer before it writes more. If one was lost, everything is rolled back and written again without its
+ * items.
+ */
+export async function settling<Item extends { settlement: Settlement }>(
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  let ours = items
+  while (ours.length > 0)
+    try {
+      return await write(ours)
+    } catch (error) {
+      if (!(error instanceof LanesLost)) throw error
+      const { ours: ids } = error
+      ours = ours.filter(({ settlement }) => ids.has(settlement.claim.id))
+    }
+}
+
+/** Settles jobs within `settling`. Must be sent before their outcomes are written, and awaited before the commit. */
+export async function settleAll(tx: Tx, items: readonly { settlement: Settlement }[]): Promise<void> {
+  const settled = await settleJobs(
+    tx,
+    items.map(({ settlement }) => settlement),
+  )
+  if (settled.size < items.length) throw new LanesLost(settled)
+}
+
 /** Settles jobs that have nothing else to record. */
 export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
   const items = settlements.map((settlement) => ({ ...settlement, organizationId: settlement.claim.organizationId }))

@@ -270,8 +270,8 @@ export class Worker<Work> {
     const all = [...this.#lanes.values()]
     const busy = all.filter((lane) => !lane.isIdle).length
     const share = Math.ceil(this.#spec.inFlightMax / Math.max(1, busy))
-    const lanes = all.filter((lane) => lane.shouldRead(now, share))
-    if (lanes.length === 0) return
+    if (!all.some((lane) => lane.shouldRead(now, share))) return
+    const lanes = all.filter((lane) => lane.shouldRead(now, share) || lane.joinsRead(now, share))
     const reads = lanes.map((owner) => {
       const { organizationId, lane, token, generation } = owner
       return { owner, generation, rows: 0, organizationId, lane, token, ...owner.nextRead(now, share) }

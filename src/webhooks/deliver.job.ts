@@ -3,7 +3,7 @@ import { version } from '../config/package-root.ts'
 import { createBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
-import { type Claim, settleJobs } from '../queue/queue.ts'
+import { type Claim, settleAll, settleJobs, settling } from '../queue/queue.ts'
 import type { Handled, PeerState, WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
@@ -13,6 +13,7 @@ import { toText } from '../values/ids.ts'
 import {
   type DeliveryResult,
   type DeliveryRow,
+  eraseResponses,
   findDeliveriesToSend,
   insertAttempts,
   updateDeliveries,
@@ -21,12 +22,13 @@ import {
 } from './deliver.sql.ts'
 import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
-import { deliverKind } from './fan-out.ts'
+import { deliverKind, type Endpoint, type HandedDelivery } from './fan-out.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type AttemptResult, reasonInWords } from './post-outcome.ts'
 import type { ResponseRules } from './response-rules.ts'
 import type { RetryDelays, RetrySchedule } from './retry-schedules.ts'
 import type { SafePost } from './safe-post.ts'
+import type { SealedSecrets } from './signing-secrets.sql.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 
 export type DeliverParts = {
@@ -63,9 +65,9 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (results) => {
-      const rows = results.length
-      const write = () => parts.db.begin((tx) => recordAttempts(tx, results), { rows })
-      await persisting(() => retrying(recordTries, write))
+      const write = (ours: readonly DeliveryResult[]) =>
+        parts.db.begin((tx) => recordAttempts(tx, ours), { rows: ours.length })
+      await persisting(() => retrying(recordTries, () => settling(results, write)))
       return results.map(() => ({ ok: true, value: undefined }))
     },
   }
@@ -87,6 +89,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
     laneWidthMax: parts.laneWidthMax,
     laneWidthFirst,
     isOpen: () => performance.now() >= restUntil,
+    handedOver: (work) => fromHanded(parts, work as HandedDelivery),
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
       if ('isUnsignable' in toAttempt) return postponeUnsignable(parts, claim, toAttempt)
@@ -102,20 +105,15 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
   }
 }
 
-/**
- * Records attempts, updates their deliveries and webhooks, and settles their jobs. A worker that lost its lane records
- * nothing; the new owner of the lane attempts again.
- */
+/** Records attempts, updates their deliveries and webhooks, and settles their jobs. */
 async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<void> {
-  const settled = await settleJobs(
-    tx,
-    results.map(({ settlement }) => settlement),
-  )
-  const ours = results.filter(({ settlement }) => settled.has(settlement.claim.id))
-  if (ours.length === 0) return
-  updateEndpoints(tx, ours)
-  const erased = await updateDeliveries(tx, ours)
-  insertAttempts(tx, ours, erased)
+  const settled = settleAll(tx, results)
+  updateEndpoints(tx, results)
+  const updated = updateDeliveries(tx, results)
+  insertAttempts(tx, results)
+  // Sent together: each answer that is waited for wakes this process and the database.
+  const [, erased] = await Promise.all([settled, updated])
+  if (erased.length > 0) await eraseResponses(tx, erased)
 }
 
 /** The lane is reduced to one delivery at a time, as if the endpoint did not respond. */
@@ -135,7 +133,7 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
   )
   const open = openEachOnce(box)
   const withoutEvent: DeliveryRow[] = []
-  const toAttempt = claims.map(({ id }) => {
+  const attempts = claims.map(({ id }) => {
     const row = rows.get(id)
     if (!row) return undefined
     const body = row.body ?? bodyOf(row)
@@ -145,23 +143,26 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
       return undefined
     }
     if (!secrets) return { id: row.id, createdAt: row.createdAt, isUnsignable: true as const }
-    const { id: deliveryId, eventName, url, attemptCount, acknowledge, retry4xx, retrySchedule, isTest } = row
-    return {
-      id: deliveryId,
-      eventName,
-      url,
-      body,
-      secrets,
-      number: attemptCount + 1,
-      rules: { acknowledge, retry4xx },
-      retrySchedule,
-      isTest,
-    }
+    return toAttempt(row, row, { body, secrets, number: row.attemptCount + 1 })
   })
   if (withoutEvent.length > 0)
     await failDeliveries(db.statement, withoutEvent, 'Not sent: the event was deleted by the retention period')
-  return toAttempt
+  return attempts
 }
+
+/** The first attempt of a delivery that this process has just created. */
+function fromHanded({ box }: DeliverParts, { id, event, endpoint }: HandedDelivery): ToAttempt | Unsignable {
+  const secrets = openSecrets(endpoint, (sealed) => box.open(sealed))
+  if (!secrets) return { id, createdAt: new Date(), isUnsignable: true }
+  const delivery = { id, eventName: event.eventName, isTest: false }
+  return toAttempt(delivery, endpoint, { body: webhookBody(event), secrets, number: 1 })
+}
+
+const toAttempt = (
+  { id, eventName, isTest }: Pick<DeliveryRow, 'id' | 'eventName' | 'isTest'>,
+  { url, acknowledge, retry4xx, retrySchedule }: Omit<Endpoint, keyof SealedSecrets>,
+  attempt: Pick<ToAttempt, 'body' | 'secrets' | 'number'>,
+): ToAttempt => ({ id, eventName, isTest, url, rules: { acknowledge, retry4xx }, retrySchedule, ...attempt })
 
 /** The deliveries of an endpoint share its secrets, so each is decrypted once. */
 function openEachOnce(box: SecretBox): (sealed: Buffer) => string | undefined {

@@ -73,9 +73,11 @@ export function updateUntried(tx: Tx, { claim, retryInMs }: Settlement, id: Deli
     where organization_id = ${claim.organizationId} and id = ${id} and status = 'pending'`
 }
 
+type DeliveryKey = { organizationId: OrganizationId; id: DeliveryId }
+
 /** Returns the deliveries whose contact was erased during the attempt. */
-export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
-  const rows = await tx<{ id: string; isErased: boolean }>`
+export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<DeliveryKey[]> {
+  const rows = await tx<DeliveryKey & { isErased: boolean }>`
     update deliveries
     set status = result.status, attempt_count = result.number, reason = result.reason,
       body = coalesce(deliveries.body, result.body),
@@ -92,12 +94,11 @@ export async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[
       ${results.map(({ attempt }) => attempt.reason)}::text[]
     ) as row (organization_id, id, retry_in_ms, status, body, number, at, reason) offset 0) as result
     where deliveries.organization_id = result.organization_id and deliveries.id = result.id
-    returning deliveries.id, deliveries.body = '' as is_erased`
-  return new Set(rows.flatMap(({ id, isErased }) => (isErased ? [id] : [])))
+    returning deliveries.organization_id, deliveries.id, deliveries.body = '' as is_erased`
+  return rows.filter(({ isErased }) => isErased)
 }
 
-/** The response may repeat the request body, so it is not stored for erased contacts. */
-export function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erased: ReadonlySet<string>): void {
+export function insertAttempts(tx: Tx, results: readonly DeliveryResult[]): void {
   tx.send`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
       signature, response_body)
@@ -111,10 +112,20 @@ export function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erase
       ${results.map(({ attempt }) => attempt.outcome)}::text[],
       ${results.map(({ attempt }) => attempt.reason)}::text[],
       ${results.map(({ attempt }) => attempt.signature)}::text[],
-      ${results.map(({ settlement, attempt }) => (erased.has(settlement.claim.id) ? null : attempt.responseBody))}::text[]
+      ${results.map(({ attempt }) => attempt.responseBody)}::text[]
     )
     on conflict do nothing`
 }
+
+/** The response of the endpoint may repeat the body of the request. */
+export const eraseResponses = (tx: Tx, deliveries: readonly DeliveryKey[]) =>
+  tx`
+    update delivery_attempts set response_body = null
+    from unnest(
+      ${deliveries.map(({ organizationId }) => organizationId)}::uuid[],
+      ${deliveries.map(({ id }) => id)}::uuid[]
+    ) as key (organization_id, id)
+    where delivery_attempts.organization_id = key.organization_id and delivery_id = key.id`
 
 /** The row of a busy endpoint is updated once a second, not with every batch. Tests do not count. */
 export function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {

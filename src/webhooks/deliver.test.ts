@@ -6,6 +6,7 @@ import { Registry } from 'prom-client'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { expect, test } from 'vitest'
+import { collectStatements } from '../../test/support/collect-statements.ts'
 import { eventIdAt } from '../../test/support/event-world.ts'
 import { happen } from '../../test/support/events.ts'
 import { failureLog } from '../../test/support/failure-log.ts'
@@ -93,6 +94,26 @@ test('a delivery has the four fields and verifies with every published library',
   ])
   expect(shown.attempts[0].request_headers['X-Service-Signature']).toBe(headers['x-service-signature'])
   expect(headers['webhook-id']).toBe(delivery.id)
+})
+
+test('a delivery that this process has just created is posted without loading it, with the bytes of a later attempt', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id } = await subscribe(app, receiver.url())
+  // The worker holds the lane of the endpoint from now on.
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await finished(app, id)
+  using statements = collectStatements()
+  await happen(app.db, app.organizationId, 'emailClick')
+  await finished(app, id, 2)
+  expect(statements.texts.filter((text) => text.includes('as deliveries'))).toEqual([])
+
+  // The body is made from the stored event again.
+  await app.db.statement`update deliveries set body = null where event_name = 'emailClick'`
+  const [click] = (await log(app, id)).filter((each: { event_name: string }) => each.event_name === 'emailClick')
+  await app.manage('POST', `/organization/deliveries/${click.id}/replay`)
+  await until('the replay', () => receiver.posts.length === 3)
+  expect(receiver.posts[2]!.body.toString()).toBe(receiver.posts[1]!.body.toString())
 })
 
 test.each([201, 204, 301, 302, 500, 503])(

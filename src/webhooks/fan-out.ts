@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Reader, Tx } from '../db/db.ts'
-import { enqueue } from '../queue/queue.ts'
+import { sql } from '../db/sql.ts'
+import { areHandedOver, enqueue } from '../queue/queue.ts'
 import { contactChangeNames, type WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { DeliveryId, EventId, OrganizationId, WebhookId } from '../values/ids.ts'
+import type { WebhookEvent } from './envelope.ts'
+import type { ResponseRules } from './response-rules.ts'
+import type { RetrySchedule } from './retry-schedules.ts'
+import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
 /** The kind of the jobs that post deliveries. The lane is the id of the webhook. */
 export const deliverKind = 'webhook.deliver' as const
@@ -14,14 +19,26 @@ export type Subscription = {
   status: 'active' | 'paused'
   allEvents: boolean
   eventTypes: WebhookEventName[]
+  /** Only if it was asked for. */
+  endpoint?: Endpoint
 }
 
+/** Where and how deliveries of a webhook are posted. */
+export type Endpoint = SealedSecrets & ResponseRules & { url: string; retrySchedule: RetrySchedule }
+
 /** Returns all webhooks of these organizations. */
-export const findSubscriptions = (db: Reader, organizationIds: OrganizationId[]) =>
-  db<Subscription>`
+export async function findSubscriptions(
+  db: Reader,
+  organizationIds: OrganizationId[],
+  { withEndpoints = false } = {},
+): Promise<Subscription[]> {
+  const rows = await db<Subscription & Endpoint>`
     select organization_id, id, status, all_events, event_types
+      ${withEndpoints ? sql`, url, acknowledge, retry_4xx, retry_schedule, ${sealedSecrets}` : sql``}
     from webhooks
     where organization_id = any (${organizationIds}::uuid[])`
+  return withEndpoints ? rows.map((row) => ({ ...row, endpoint: row })) : rows
+}
 
 /** Returns the webhooks of these organizations that select changes of contacts by name. */
 export const findChangeSubscriptions = (db: Reader, organizationIds: OrganizationId[]) =>
@@ -32,11 +49,20 @@ export const findChangeSubscriptions = (db: Reader, organizationIds: Organizatio
 
 type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: WebhookEventName }
 
+/** A delivery for a worker of this process, which then need not load it. */
+export type HandedDelivery = { id: DeliveryId; event: WebhookEvent; endpoint: Endpoint }
+
 /**
  * Creates one delivery and one job for each webhook subscribed to an event. Deliveries to a paused webhook are created
- * as failed, so that they can be replayed after it is resumed.
+ * as failed, so that they can be replayed after it is resumed. With `toWebhookEvent`, few deliveries are handed to a worker
+ * of this process.
  */
-export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): void {
+export function fanOut<Event extends RecordedEvent>(
+  tx: Tx,
+  events: readonly Event[],
+  subscriptions: readonly Subscription[],
+  toWebhookEvent?: (event: Event) => WebhookEvent,
+): void {
   const deliveries = deliveriesOf(events, subscriptions)
   if (deliveries.length === 0) return
   tx.send`
@@ -54,23 +80,28 @@ export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: 
       ${deliveries.map(({ webhook }) => webhook.status === 'active')}::bool[]
     ) as delivery (organization_id, id, webhook_id, event_id, event_name, is_active)`
   const due = deliveries.filter(({ webhook }) => webhook.status === 'active')
+  const handOver = toWebhookEvent && areHandedOver(tx, due.length)
   enqueue(
     tx,
-    due.map(({ event: { organizationId }, id, webhook }) => ({
-      organizationId,
+    due.map(({ event, id, webhook: { id: lane, endpoint } }) => ({
+      organizationId: event.organizationId,
       kind: deliverKind,
-      lane: webhook.id,
+      lane,
       id,
+      ...(handOver && endpoint && { work: { id, event: toWebhookEvent(event), endpoint } satisfies HandedDelivery }),
     })),
   )
 }
 
-type NewDelivery = { id: DeliveryId; event: RecordedEvent; webhook: Subscription }
+type NewDelivery<Event> = { id: DeliveryId; event: Event; webhook: Subscription }
 
-function deliveriesOf(events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): NewDelivery[] {
+function deliveriesOf<Event extends RecordedEvent>(
+  events: readonly Event[],
+  subscriptions: readonly Subscription[],
+): NewDelivery<Event>[] {
   if (subscriptions.length === 0) return []
   const byOrganization = new Map(groupBy(subscriptions, ({ organizationId }) => organizationId))
-  const deliveries: NewDelivery[] = []
+  const deliveries: NewDelivery<Event>[] = []
   for (const event of events)
     for (const webhook of byOrganization.get(event.organizationId) ?? [])
       if (webhook.allEvents || webhook.eventTypes.includes(event.eventName))

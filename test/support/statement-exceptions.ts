@@ -34,6 +34,12 @@ export const exceptions: Exception[] = [
       ['messages/send.sql.ts', 'update messages', ['several organizations'], hotPath],
       ['webhooks/deliver.sql.ts', 'update deliveries', ['several organizations'], hotPath],
       ['webhooks/deliver.sql.ts', 'update webhooks', ['several organizations'], hotPath],
+      [
+        'webhooks/deliver.sql.ts',
+        'update delivery_attempts',
+        ['several organizations'],
+        'Only after an erasure during an attempt.',
+      ],
       ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
       // Maintenance.
       ['system-emails/queue.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
