@@ -6,9 +6,10 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { type Account, registerOwner, type Service, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 const newPassword = 'another horse battery'
 
@@ -17,7 +18,6 @@ const reader = (service: Service, { session }: Account) => ({
 })
 
 test('a forgotten password is reset by the link in the email, which signs in and works once', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size: 'phone' })
   const { page } = tab
@@ -85,7 +85,6 @@ test('an invitation by email leads to the team', async () => {
 })
 
 test('the profile changes name, email, alerts and sessions', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   await using other = await openTab(browser, service)

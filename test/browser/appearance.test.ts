@@ -6,14 +6,14 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { hold, openTab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test.each(['light', 'dark'] as const)(
   'only an invalid field is red, and its placeholder is not (%s)',
   async (theme) => {
-    await using service = await startService()
     const account = await registerOwner(service)
     await using tab = await openTab(browser, service, { theme, account })
     const { page } = tab
@@ -33,7 +33,6 @@ test.each(['light', 'dark'] as const)(
 )
 
 test('with reduced motion, nothing is animated while loading', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -63,7 +62,7 @@ test('all pages and the banner start at the same left edge', async () => {
   const contact = await made('/contacts', { email: 'ada@example.com' })
   const webhook = await made('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
   const broadcast = await made('/broadcasts', { name: 'News' })
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page } = tab
   const paths = ['', 'flows', `flows/${flow}/edit`, `broadcasts/${broadcast}`, 'contacts', `contacts/${contact}`]
   paths.push('contacts/segments/new', 'messages', 'inbox', `developers/webhooks/${webhook}`, 'settings/organization')
@@ -82,9 +81,8 @@ test('all pages and the banner start at the same left edge', async () => {
 })
 
 test('the buttons of a dialog that is higher than the window stay visible', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page } = tab
   await page.setViewportSize({ width: 1440, height: 700 })
 
@@ -106,7 +104,6 @@ test('the buttons of a dialog that is higher than the window stay visible', asyn
 })
 
 test('a long flow name takes at most two lines and does not break addresses', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (method: string, path: string, body?: unknown) =>
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data
@@ -119,7 +116,7 @@ test('a long flow name takes at most two lines and does not break addresses', as
   await manage('POST', `/flows/${flow.id}/send`, { contact_email: 'augusta.ada.king@lovelace.example' })
   await manage('POST', '/groups', { name: `Everybody who ${'has ordered '.repeat(15)}`.trim() })
   await until('the email to be sent', async () => (await manage('GET', '/events')).length > 0)
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page } = tab
 
   await page.setViewportSize({ width: 1100, height: 800 })
@@ -134,7 +131,6 @@ test('a long flow name takes at most two lines and does not break addresses', as
 })
 
 test('on a phone the actions of a group are next to its name, and buttons are large enough to tap', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
   await using tab = await openTab(browser, service, { size: 'phone', account })

@@ -2,8 +2,8 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { goTo, openTab, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { goTo, openTab } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const newsletter = {
   name: 'Newsletter',
@@ -18,6 +18,7 @@ const people = ['ada', 'bob', 'carol', 'dan', 'eve']
 const lookSubject = 'Look: {{ topic }}, {{ offer }}!'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 /** A flow with two versions, and a group of five of whom one unsubscribed. */
 async function fill({ manage }: Service, { session }: Account): Promise<void> {
@@ -44,122 +45,116 @@ async function choose(page: Page, field: string, option: string, within: Page | 
   await page.keyboard.press('Escape')
 }
 
-test.each(sizes)(
-  'a broadcast is drafted, checked, tested, scheduled, started and reported (%s)',
-  async (size) => {
-    await using service = await startService()
-    const account = await registerOwner(service)
-    await fill(service, account)
-    await using tab = await openTab(browser, service, { size, account })
-    const { page } = tab
-    await page.goto('')
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
-    await goTo(page, 'Broadcasts')
-    await createDraft(page, 'May news')
+test('a broadcast is drafted, checked, tested, scheduled, started and reported', async () => {
+  const account = await registerOwner(service)
+  await fill(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('')
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await goTo(page, 'Broadcasts')
+  await createDraft(page, 'May news')
 
-    await choose(page, 'Flow', 'Newsletter')
-    await page.getByLabel('topic').fill('birds')
-    await choose(page, 'Send to', 'Readers (5)')
-    const panel = page.getByRole('region', { name: 'Before sending' })
-    await panel.getByRole('button', { name: 'Check recipients' }).click()
-    const result = panel.getByRole('status')
-    await result.waitFor()
-    expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Unsubscribed − 1')
-    expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Recipients who will get it 4')
-    await page.getByText('Draft saved.').waitFor()
+  await choose(page, 'Flow', 'Newsletter')
+  await page.getByLabel('topic').fill('birds')
+  await choose(page, 'Send to', 'Readers (5)')
+  const panel = page.getByRole('region', { name: 'Before sending' })
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  const result = panel.getByRole('status')
+  await result.waitFor()
+  expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Unsubscribed − 1')
+  expect((await result.innerText()).replaceAll(/\s+/g, ' ')).toContain('Recipients who will get it 4')
+  await page.getByText('Draft saved.').waitFor()
 
-    await panel.getByRole('button', { name: 'Send test email' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Send test email' }).click()
-    await page.getByRole('dialog').getByRole('link', { name: 'View delivery' }).waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+  await panel.getByRole('button', { name: 'Send test email' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send test email' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'View delivery' }).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
-    // Scheduled for next month, then cancelled and duplicated to be sent now. A time that has passed is rejected at once.
-    await page.getByRole('radio', { name: 'At a set time' }).check()
-    const planned = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 16)
-    await page.getByLabel('Date and time').fill('2026-01-05T09:00')
-    await page.getByText('Choose a time in the future.', { exact: true }).waitFor()
-    expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
-    await page.getByLabel('Date and time').fill(planned)
-    await panel.getByRole('button', { name: 'Check recipients' }).click()
-    await panel.getByRole('button', { name: 'Schedule for 4 recipients' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Schedule for 4 recipients' }).click()
-    await page.getByRole('status').filter({ hasText: 'It starts' }).waitFor()
-    await page.getByRole('button', { name: 'Cancel broadcast' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel broadcast' }).click()
-    await page.getByRole('status').filter({ hasText: 'Nothing was sent' }).waitFor()
-    await page.getByRole('button', { name: 'More actions' }).click()
-    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
-    await page.getByRole('heading', { name: 'Copy of May news', level: 1 }).waitFor()
-    expect(await page.getByLabel('Date and time').inputValue()).toBe(planned)
-    await page.getByRole('radio', { name: 'Now' }).check()
+  // Scheduled for next month, then cancelled and duplicated to be sent now. A time that has passed is rejected at once.
+  await page.getByRole('radio', { name: 'At a set time' }).check()
+  const planned = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 16)
+  await page.getByLabel('Date and time').fill('2026-01-05T09:00')
+  await page.getByText('Choose a time in the future.', { exact: true }).waitFor()
+  expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
+  await page.getByLabel('Date and time').fill(planned)
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByRole('button', { name: 'Schedule for 4 recipients' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Schedule for 4 recipients' }).click()
+  await page.getByRole('status').filter({ hasText: 'It starts' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel broadcast' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel broadcast' }).click()
+  await page.getByRole('status').filter({ hasText: 'Nothing was sent' }).waitFor()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+  await page.getByRole('heading', { name: 'Copy of May news', level: 1 }).waitFor()
+  expect(await page.getByLabel('Date and time').inputValue()).toBe(planned)
+  await page.getByRole('radio', { name: 'Now' }).check()
 
-    // Half of the recipients get two variants, and the others the one that is chosen.
-    await page.getByRole('switch', { name: 'Compare variants' }).click()
-    await page.getByLabel('Size of the sample').fill('50')
-    await choose(page, 'Winner', 'You choose it')
-    await panel.getByRole('button', { name: 'Check recipients' }).click()
-    const variant = page.getByRole('group', { name: 'Variant B' })
-    await variant.getByText('must not be empty').waitFor()
-    await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }}')
-    await panel.getByRole('button', { name: 'Check recipients' }).click()
-    await panel.getByText('is missing for all 4').waitFor()
-    expect(await panel.getByRole('button', { name: 'Start for 0 recipients' }).isDisabled()).toBe(true)
+  // Half of the recipients get two variants, and the others the one that is chosen.
+  await page.getByRole('switch', { name: 'Compare variants' }).click()
+  await page.getByLabel('Size of the sample').fill('50')
+  await choose(page, 'Winner', 'You choose it')
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  const variant = page.getByRole('group', { name: 'Variant B' })
+  await variant.getByText('must not be empty').waitFor()
+  await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }}')
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByText('is missing for all 4').waitFor()
+  expect(await panel.getByRole('button', { name: 'Start for 0 recipients' }).isDisabled()).toBe(true)
 
-    // Variables that only a variant reads have fields as well, and keep their values while the variant is edited.
-    const offer = page.getByLabel('offer')
-    await offer.fill('ten percent off')
-    await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }} {{')
-    await choose(page, 'Content', 'The flow as it is', variant)
-    await offer.waitFor({ state: 'hidden' })
-    await choose(page, 'Content', 'Another subject', variant)
-    await variant.getByLabel('Subject').fill(lookSubject)
-    expect(await offer.inputValue()).toBe('ten percent off')
-    const first = page.getByRole('group', { name: 'Variant A' })
-    await choose(page, 'Content', 'Another version of the flow', first)
-    await choose(page, 'Version', 'Version 1', first)
-    await page.getByLabel('edition').fill('May')
-    // Not the button alone: it is disabled from the click on, and a reload would cancel the request.
-    const saved = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
-    await page.getByRole('button', { name: 'Save draft' }).click()
-    await saved
-    await page.reload()
-    const values = ['topic', 'edition', 'offer'].map((name) => page.getByLabel(name, { exact: true }).inputValue())
-    expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])
-    await panel.getByRole('button', { name: 'Check recipients' }).click()
-    await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('A sample of 2 recipients (50%) will get one of 2 variants now.').waitFor()
-    await dialog.getByText('The other 2 recipients will get the variant that you choose afterwards.').waitFor()
-    await dialog.getByRole('button', { name: 'Send to 2 recipients' }).click()
-    await page.getByRole('region', { name: 'Progress' }).getByText('2 of 4 recipients').waitFor()
-    await page.getByText('Waiting for the winner').first().waitFor()
-    await page.getByRole('button', { name: 'Choose variant B' }).click()
-    await dialog.getByRole('button', { name: 'Send to the others' }).click()
-    await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
-    const winner = page.getByRole('table', { name: 'Variants' }).getByRole('row').filter({ hasText: 'Winner' })
-    expect(await winner.innerText()).toContain(lookSubject)
-    await page.getByText('The others got variant B.').waitFor()
-    await page.getByText('Sent', { exact: true }).first().waitFor()
-    const recipients = page.getByRole('table', { name: 'Recipients' })
-    await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
-    expect(await recipients.innerText()).not.toContain('ada@example.com')
+  // Variables that only a variant reads have fields as well, and keep their values while the variant is edited.
+  const offer = page.getByLabel('offer')
+  await offer.fill('ten percent off')
+  await variant.getByLabel('Subject').fill('Look: {{ topic }}, {{ offer }} {{')
+  await choose(page, 'Content', 'The flow as it is', variant)
+  await offer.waitFor({ state: 'hidden' })
+  await choose(page, 'Content', 'Another subject', variant)
+  await variant.getByLabel('Subject').fill(lookSubject)
+  expect(await offer.inputValue()).toBe('ten percent off')
+  const first = page.getByRole('group', { name: 'Variant A' })
+  await choose(page, 'Content', 'Another version of the flow', first)
+  await choose(page, 'Version', 'Version 1', first)
+  await page.getByLabel('edition').fill('May')
+  // Not the button alone: it is disabled from the click on, and a reload would cancel the request.
+  const saved = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await saved
+  await page.reload()
+  const values = ['topic', 'edition', 'offer'].map((name) => page.getByLabel(name, { exact: true }).inputValue())
+  expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])
+  await panel.getByRole('button', { name: 'Check recipients' }).click()
+  await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('A sample of 2 recipients (50%) will get one of 2 variants now.').waitFor()
+  await dialog.getByText('The other 2 recipients will get the variant that you choose afterwards.').waitFor()
+  await dialog.getByRole('button', { name: 'Send to 2 recipients' }).click()
+  await page.getByRole('region', { name: 'Progress' }).getByText('2 of 4 recipients').waitFor()
+  await page.getByText('Waiting for the winner').first().waitFor()
+  await page.getByRole('button', { name: 'Choose variant B' }).click()
+  await dialog.getByRole('button', { name: 'Send to the others' }).click()
+  await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
+  const winner = page.getByRole('table', { name: 'Variants' }).getByRole('row').filter({ hasText: 'Winner' })
+  expect(await winner.innerText()).toContain(lookSubject)
+  await page.getByText('The others got variant B.').waitFor()
+  await page.getByText('Sent', { exact: true }).first().waitFor()
+  const recipients = page.getByRole('table', { name: 'Recipients' })
+  await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
+  expect(await recipients.innerText()).not.toContain('ada@example.com')
 
-    const listed = await service.manage(account.session, 'GET', '/organization/messages?is_test=false')
-    const subjects = listed.body.data.map(({ subject }: { subject: string }) => subject)
-    expect(subjects.sort()).toEqual([...Array(3).fill('Look: birds, ten percent off!'), 'May: news about birds'])
+  const listed = await service.manage(account.session, 'GET', '/organization/messages?is_test=false')
+  const subjects = listed.body.data.map(({ subject }: { subject: string }) => subject)
+  expect(subjects.sort()).toEqual([...Array(3).fill('Look: birds, ten percent off!'), 'May: news about birds'])
 
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export CSV' }).click(),
-    ])
-    expect(file.suggestedFilename()).toBe('Copy-of-May-news.csv')
-    expect(tab.problems).toEqual([])
-  },
-  600_000,
-)
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ])
+  expect(file.suggestedFilename()).toBe('Copy-of-May-news.csv')
+  expect(tab.problems).toEqual([])
+}, 600_000)
 
 test('a transactional flow is sent as a service announcement by an owner who types how many unsubscribed people get it', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await fill(service, account)
   const { manage } = service
@@ -203,7 +198,6 @@ test('a transactional flow is sent as a service announcement by an owner who typ
 })
 
 test('the start dialog names the rate, and a cancelled broadcast shows how many were sent', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await fill(service, account)
   await using tab = await openTab(browser, service, { account })

@@ -2,20 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
-test.each(sizes)('contacts are selected, grouped, suppressed, exported and erased in bulk (%s)', async (size) => {
-  await using service = await startService()
+test('contacts are selected, grouped, suppressed, exported and erased in bulk', async () => {
   const account = await registerOwner(service)
   const manage = (method: string, path: string, body?: object) =>
     service.manage(account.session, method, `/organization${path}`, body)
   await manage('POST', '/groups', { name: 'Customers' })
   for (let index = 0; index < 60; index++)
     await manage('POST', '/contacts', { email: `reader${String(index).padStart(2, '0')}@example.com` })
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { account })
   const { page } = tab
   const act = async (name: string) => {
     await page.getByRole('button', { name: 'Actions', exact: true }).click()

@@ -2,56 +2,52 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { hold, openTab, sizes } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { hold, openTab } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
-test.each(sizes)(
-  'a CSV file is imported with chosen columns, progress and a report of rejected rows (%s)',
-  async (size) => {
-    await using service = await startService()
-    const account = await registerOwner(service)
-    await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
-    await using tab = await openTab(browser, service, { size, account })
-    const { page } = tab
+test('a CSV file is imported with chosen columns, progress and a report of rejected rows', async () => {
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
 
-    await page.goto('contacts')
-    await page.getByRole('link', { name: 'Import CSV' }).first().click()
-    const people = Array.from({ length: 2_000 }, (_, i) => `person${i}@example.com,Person ${i},pro`)
-    const lines = ['Mail,First name,Plan', ...people.slice(0, 2), 'no-address,Nobody,pro', ...people.slice(2)]
-    await page.getByLabel('CSV file', { exact: true }).setInputFiles({
-      name: 'people.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(`${lines.join('\n')}\n`),
-    })
-    expect(await page.getByRole('combobox', { name: 'Import “Mail” as' }).inputValue()).toBe('Email')
-    await page.getByRole('combobox', { name: 'Import “Plan” as' }).click()
-    await page.getByRole('option', { name: 'Attribute' }).click()
-    await page.getByLabel('Attribute name for “Plan”').fill('tier')
-    await page.getByRole('combobox', { name: 'Add to group' }).click()
-    await page.getByRole('option', { name: 'Customers' }).click()
-    await page.getByRole('button', { name: 'Start import' }).click()
+  await page.goto('contacts')
+  await page.getByRole('link', { name: 'Import CSV' }).first().click()
+  const people = Array.from({ length: 2_000 }, (_, i) => `person${i}@example.com,Person ${i},pro`)
+  const lines = ['Mail,First name,Plan', ...people.slice(0, 2), 'no-address,Nobody,pro', ...people.slice(2)]
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(`${lines.join('\n')}\n`),
+  })
+  expect(await page.getByRole('combobox', { name: 'Import “Mail” as' }).inputValue()).toBe('Email')
+  await page.getByRole('combobox', { name: 'Import “Plan” as' }).click()
+  await page.getByRole('option', { name: 'Attribute' }).click()
+  await page.getByLabel('Attribute name for “Plan”').fill('tier')
+  await page.getByRole('combobox', { name: 'Add to group' }).click()
+  await page.getByRole('option', { name: 'Customers' }).click()
+  await page.getByRole('button', { name: 'Start import' }).click()
 
-    await page.getByRole('progressbar', { name: 'Import' }).waitFor()
-    await page.getByText('2,001 rows processed.').waitFor()
-    const rejected = page.getByRole('table', { name: 'Rejected rows' }).getByRole('row')
-    expect(await rejected.nth(1).textContent()).toContain('4no-address')
+  await page.getByRole('progressbar', { name: 'Import' }).waitFor()
+  await page.getByText('2,001 rows processed.').waitFor()
+  const rejected = page.getByRole('table', { name: 'Rejected rows' }).getByRole('row')
+  expect(await rejected.nth(1).textContent()).toContain('4no-address')
 
-    await page.getByRole('link', { name: 'View contacts' }).click()
-    await page.getByLabel('Search contacts').fill('person7@')
-    await page.getByRole('link', { name: 'person7@example.com' }).click()
-    await page.getByRole('heading', { name: 'person7@example.com' }).waitFor()
-    await page.getByText('tier').waitFor()
-    expect(tab.problems).toEqual([])
-  },
-)
+  await page.getByRole('link', { name: 'View contacts' }).click()
+  await page.getByLabel('Search contacts').fill('person7@')
+  await page.getByRole('link', { name: 'person7@example.com' }).click()
+  await page.getByRole('heading', { name: 'person7@example.com' }).waitFor()
+  await page.getByText('tier').waitFor()
+  expect(tab.problems).toEqual([])
+})
 
-test.each(sizes)('a group that does not exist is created by the import, and the result names it (%s)', async (size) => {
-  await using service = await startService()
+test('a group that does not exist is created by the import, and the result names it (phone)', async () => {
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', { email: 'other@example.com' })
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
 
   const openFile = async () => {
@@ -110,7 +106,6 @@ test.each(sizes)('a group that does not exist is created by the import, and the 
 })
 
 test('a file can be dropped on the page, and one without an email column cannot be imported', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -128,7 +123,6 @@ test('a file can be dropped on the page, and one without an email column cannot 
 })
 
 test('two columns with the same name become two attributes with their own values', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -155,7 +149,6 @@ test('two columns with the same name become two attributes with their own values
 })
 
 test('contacts that the file marks as unsubscribed are not subscribed, and the others get the chosen status', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
   await using tab = await openTab(browser, service, { account })
@@ -191,7 +184,6 @@ test('contacts that the file marks as unsubscribed are not subscribed, and the o
 })
 
 test('the first line of a file without a header is imported and shown in the samples', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -224,7 +216,6 @@ test('the first line of a file without a header is imported and shown in the sam
 })
 
 test('a file in another encoding than UTF-8 is converted, and an import names the columns it skipped', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -251,11 +242,10 @@ test('a file in another encoding than UTF-8 is converted, and an import names th
   expect(tab.problems).toEqual([])
 })
 
-test.each(sizes)('a contact is added, edited, added to a group and erased (%s)', async (size) => {
-  await using service = await startService()
+test('a contact is added, edited, added to a group and erased (phone)', async () => {
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
 
   await page.goto('contacts')
@@ -330,7 +320,6 @@ test.each(sizes)('a contact is added, edited, added to a group and erased (%s)',
 })
 
 test('a dialog with typed text asks before Escape or a click outside closes it', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -362,7 +351,6 @@ test('a dialog with typed text asks before Escape or a click outside closes it',
 })
 
 test('a dialog whose save was rejected still asks before it discards what was typed', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account })
@@ -385,7 +373,6 @@ test('a dialog whose save was rejected still asks before it discards what was ty
 })
 
 test('subscribing an unsubscribed contact again asks for confirmation', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const contact = await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account })
@@ -411,7 +398,6 @@ test('subscribing an unsubscribed contact again asks for confirmation', async ()
 })
 
 test('a contact is found without accents, and its international domain is shown in Unicode', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   for (const contact of [{ email: 'zoe@exämple.org', first_name: 'Zoë' }, { email: 'other@example.com' }])
     await service.manage(account.session, 'POST', '/organization/contacts', contact)
@@ -425,7 +411,6 @@ test('a contact is found without accents, and its international domain is shown 
 })
 
 test('a pasted list of addresses is suppressed, with a result for each entry that was not added', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/suppressions', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account })

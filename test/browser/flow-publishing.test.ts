@@ -3,12 +3,12 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test('a change is saved as a draft, previewed, tested, published, discarded and duplicated', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (method: string, path: string, body?: unknown) =>
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data

@@ -15,10 +15,11 @@ import {
 import { eventIdAt } from '../support/event-world.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, segment, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { openTab, segment } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 const dayMs = 86_400_000
 const soft: BounceDetail = { type: 'soft', status: '4.2.2', reply_code: 452, reason: 'mailbox_full', diagnostic: null }
@@ -86,11 +87,10 @@ const saved = async (download: Promise<Download>) => {
   }
 }
 
-test.for(sizes)('on a %s, the results of a flow are the first thing one sees of it', async (size) => {
-  await using service = await startService()
+test('the results of a flow are the first thing one sees of it', async () => {
   const account = await registerOwner(service)
   await fill(service, account)
-  await using tab = await openTab(browser, service, { account, size })
+  await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
   await page.goto('flows')
@@ -144,7 +144,6 @@ test.for(sizes)('on a %s, the results of a flow are the first thing one sees of 
 })
 
 test('a flow that was never sent leads to the editor and to a test email, which is marked in the list', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const created = await service.manage(account.session, 'POST', '/organization/flows', {
     ...{ name: 'Empty', kind: 'transactional', subject: 'Empty', html: '<p>Empty</p>' },
@@ -183,8 +182,7 @@ test('a flow that was never sent leads to the editor and to a test email, which 
   expect(tab.problems).toEqual([])
 })
 
-test.for(sizes)('on a %s, a message shows its context and deliveries, and is sent again', async (size) => {
-  await using service = await startService()
+test('on a phone, a message shows its context and deliveries, and is sent again', async () => {
   const account = await registerOwner(service)
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   const manage = async (method: string, path: string, body?: object) =>
@@ -199,7 +197,7 @@ test.for(sizes)('on a %s, a message shows its context and deliveries, and is sen
     body: JSON.stringify({ flow_id: flow.id, contact_email: 'ada@example.com', context: { code: 'S-1042' } }),
   })
   const { message_id: id } = ((await sent.json()) as { data: { message_id: string } }).data
-  await using tab = await openTab(browser, service, { account, size })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
 
   await page.goto(`messages/${id}`)

@@ -1,18 +1,18 @@
 import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { Environment } from '../../src/config/config.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { openTab, type Tab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const sharedService = await startSharedService()
 
 const staleMs = 60_000
 
 test('an unchanged editor shows the version that a colleague saved', async () => {
-  await using flow = await openFlow()
+  await using flow = await openFlow(sharedService, true)
   const { page } = flow
 
   await page.clock.install()
@@ -89,7 +89,7 @@ test('text typed during a save is kept and can be saved next', async () => {
 })
 
 test('opening a template with CRLF line endings does not change it', async () => {
-  await using flow = await openFlow()
+  await using flow = await openFlow(sharedService, true)
   const { page } = flow
   await flow.change({ html: '<p>Hello</p>\r\n<p>Good bye</p>' })
 
@@ -188,7 +188,9 @@ test('an unknown tab of a flow shows the page for unknown addresses', async () =
 })
 
 test('a sender address that is not allowed is explained at its field', async () => {
-  await using flow = await openFlow({ REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' })
+  const settings = { REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' }
+  await using service = await startService({ settings })
+  await using flow = await openFlow(service)
   const { page } = flow
   const sender = page.getByRole('button', { name: 'Sender' })
   const address = page.getByRole('textbox', { name: 'From address' })
@@ -225,12 +227,11 @@ type OpenFlow = Tab & {
   draft(): Promise<object>
 }
 
-/** A service with one flow, and a browser that is signed in. */
-async function openFlow(settings: Environment = {}): Promise<OpenFlow> {
-  const service = await startService({ settings })
+/** An organization with one flow, and a page that is signed in. */
+async function openFlow(service = sharedService, isSeparate = false): Promise<OpenFlow> {
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
-  const tab = await openTab(browser, service, { account })
+  const tab = await openTab(browser, service, { account, isSeparate })
   const path = `/organization/flows/${id}`
   return {
     ...tab,
@@ -243,10 +244,6 @@ async function openFlow(settings: Environment = {}): Promise<OpenFlow> {
       expect((await service.manage(account.session, 'PUT', `${path}/draft`, changes)).status).toBe(200)
     },
     draft: async () => (await service.manage(account.session, 'GET', `${path}/draft`)).body.data,
-    [Symbol.asyncDispose]: async () => {
-      await tab[Symbol.asyncDispose]()
-      await service[Symbol.asyncDispose]()
-    },
   }
 }
 

@@ -4,14 +4,14 @@ import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { hold, openTab, segment, sizes } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test.each(sizes)(
   'an error in a template is marked at its line and column, and the fixed template is published (%s)',
   async (size) => {
-    await using service = await startService()
     const account = await registerOwner(service)
     await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
@@ -50,7 +50,6 @@ test.each(sizes)(
 )
 
 test('the preview has a desktop and a phone layout, runs no scripts and shows the plain text', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -82,7 +81,6 @@ test('the preview has a desktop and a phone layout, runs no scripts and shows th
 })
 
 test('while the preview is being updated, it says so', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -100,7 +98,6 @@ test('while the preview is being updated, it says so', async () => {
 })
 
 test('saving a new flow keeps the recipient of the preview and the sender fields open', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', {
     email: 'grace@example.com',
@@ -124,7 +121,6 @@ test('saving a new flow keeps the recipient of the preview and the sender fields
 })
 
 test('the preview warns about a link without a scheme, and the flow can still be saved', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -144,7 +140,6 @@ test('the preview warns about a link without a scheme, and the flow can still be
 })
 
 test('the help lists variables and filters, and closing it returns the focus to its button', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
@@ -162,7 +157,6 @@ test('the help lists variables and filters, and closing it returns the focus to 
 })
 
 test('leaving the editor with unsaved changes asks for confirmation', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -176,7 +170,6 @@ test('leaving the editor with unsaved changes asks for confirmation', async () =
 })
 
 test('a test email is sent with the sample data, and the API call uses it too', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -209,7 +202,6 @@ test('a test email is sent with the sample data, and the API call uses it too', 
 })
 
 test('a test email to a suppressed address is not reported as sent', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await service.manage(account.session, 'POST', '/organization/suppressions', { email: 'ada@example.com' })
@@ -231,7 +223,6 @@ test('a test email to a suppressed address is not reported as sent', async () =>
 })
 
 test('an error in the subject is marked at its field, and the preview is marked as out of date', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -266,7 +257,6 @@ test('an error in the subject is marked at its field, and the preview is marked 
 })
 
 test('the author of a version is shown in full, even with a long address', async () => {
-  await using service = await startService()
   const email = 'a.rather.long.name.of.an.owner@mail.subsidiary.acme.example'
   const account = await registerOwner(service, 'Acme', email)
   const id = await createFlow(service, account)
@@ -285,7 +275,6 @@ test('the author of a version is shown in full, even with a long address', async
 })
 
 test('the search of the flows survives a reload and the back button', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -305,7 +294,6 @@ test('the search of the flows survives a reload and the back button', async () =
 })
 
 test('while a new search is loading, the old list is marked as busy', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, type TabOptions } from './support/pages.ts'
-import { registerOwner, type Service, startService } from './support/service.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
-let service: Service
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = await startSharedService()
 
 test('the app leads to the guides, and the guides back to the app and to the API reference', async () => {
   const account = await registerOwner(service)

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test('closing a dialog returns the focus to its opener', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await manage(service, account, '/contacts', { email: 'ada@example.com' })
   await manage(service, account, '/groups', { name: 'Customers' })
@@ -51,7 +51,6 @@ test('closing a dialog returns the focus to its opener', async () => {
 })
 
 test('confirming a copied secret returns the focus to the button that created it', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await manage(service, account, '/api-keys', { name: 'Shop', scopes: ['flows:send'] })
   await using tab = await openTab(browser, service, { account })
@@ -67,7 +66,6 @@ test('confirming a copied secret returns the focus to the button that created it
 })
 
 test('if the opener of a dialog is gone, the focus moves to the main content', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -88,7 +86,6 @@ test('if the opener of a dialog is gone, the focus moves to the main content', a
 })
 
 test('a loading button keeps the focus, and a double press sends one request', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -117,7 +114,6 @@ test('a loading button keeps the focus, and a double press sends one request', a
 })
 
 test('“Show more” moves the focus to the first new row', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   for (let i = 0; i < 60; i++) await manage(service, account, '/contacts', { email: `person${i}@example.com` })
   await using tab = await openTab(browser, service, { account })
@@ -134,7 +130,6 @@ test('“Show more” moves the focus to the first new row', async () => {
 })
 
 test.each(sizes)('the first Tab on a page reaches the skip link (%s)', async (size) => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size, account })
   const { page } = tab

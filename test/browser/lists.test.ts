@@ -4,14 +4,14 @@ import { parseId } from '../../src/values/ids.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 const spenders = { type: 'status', operator: 'is', value: 'subscribed' }
 
 test('the search field follows the URL of the page', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['p17@example.com', 'p18@example.com'])
   await using tab = await openTab(browser, service, { account })
@@ -33,10 +33,9 @@ test('the search field follows the URL of the page', async () => {
 })
 
 test('a search that is cleared immediately does not return', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['p17@example.com', 'p18@example.com'])
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page } = tab
   await page.clock.install()
 
@@ -53,7 +52,6 @@ test('a search that is cleared immediately does not return', async () => {
 })
 
 test('text in a row can be selected, its time has a tooltip, and clicking the row opens it', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['ada@example.com'])
   await using tab = await openTab(browser, service, { account })
@@ -91,7 +89,6 @@ test('text in a row can be selected, its time has a tooltip, and clicking the ro
 })
 
 test.each(sizes)('very long addresses, names and groups keep all columns reachable (%s)', async (size) => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
   const label = 'x'.repeat(60)
@@ -116,7 +113,6 @@ test.each(sizes)('very long addresses, names and groups keep all columns reachab
 })
 
 test('a long organization name does not widen the menu on a phone', async () => {
-  await using service = await startService()
   const account = await registerOwner(service, 'The Incorporated Society of Very Long Names and Their Keepers')
   await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
@@ -132,7 +128,6 @@ test('a long organization name does not widen the menu on a phone', async () => 
 })
 
 test('filters survive a reload and the back button', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
   await manage('/suppressions', { email: 'ada@example.com' })
@@ -162,7 +157,6 @@ test('filters survive a reload and the back button', async () => {
 })
 
 test('a long list of groups is shown in pages and can be searched', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const { body } = await service.manage(account.session, 'GET', '/me')
   const organizationId = parseId('org', body.data.organization.id)!
@@ -190,7 +184,6 @@ test('a long list of groups is shown in pages and can be searched', async () => 
 })
 
 test('the search finds webhooks, groups, broadcasts and segments, and reports when there are no results', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
   await manage('/groups', { name: 'Customers' })
@@ -224,7 +217,6 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
 })
 
 test('an ID pasted into the search opens its record, and commands can be run', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (path: string, body: unknown) =>
     (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test('a page whose script failed to load during an outage can be retried, and loads automatically afterwards', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -33,7 +33,6 @@ test('a page whose script failed to load during an outage can be retried, and lo
 })
 
 test('a page that failed to load during an outage loads when it is visited again', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -51,7 +50,6 @@ test('a page that failed to load during an outage loads when it is visited again
 })
 
 test('a page whose data failed to load while the server was restarted loads automatically afterwards', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account })
@@ -72,7 +70,6 @@ test('a page whose data failed to load while the server was restarted loads auto
 })
 
 test('a response from something else than Waxwing is explained', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -86,9 +83,8 @@ test('a response from something else than Waxwing is explained', async () => {
 })
 
 test('a browser that goes offline shows it, fails immediately and recovers when the network is back', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page, context } = tab
   await page.goto('messages')
   const main = page.getByRole('main')
@@ -114,9 +110,8 @@ test('a browser that goes offline shows it, fails immediately and recovers when 
 })
 
 test('an action that failed offline and was cancelled is not carried out later', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page, context } = tab
   await page.goto('contacts')
   await page.getByRole('button', { name: 'Add contact' }).first().click()

@@ -4,15 +4,15 @@ import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { registerOwner, startService, startSharedService } from './support/service.ts'
 
 // Well before the regular refetch of the statistics.
 const soonMs = 12_000
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test('a custom range can be chosen repeatedly', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -38,7 +38,6 @@ test('a custom range can be chosen repeatedly', async () => {
 })
 
 test('while another range is loading, the old statistics are marked as busy', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -55,7 +54,6 @@ test('while another range is loading, the old statistics are marked as busy', as
 })
 
 test('the range and the chosen statistic survive a reload and the back button', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -87,7 +85,6 @@ test('the range and the chosen statistic survive a reload and the back button', 
 })
 
 test('changes compare rates with rates and counts with counts', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -139,7 +136,6 @@ test('changes compare rates with rates and counts with counts', async () => {
 })
 
 test('the statistics include the first email as soon as its step is completed', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -152,7 +148,6 @@ test('the statistics include the first email as soon as its step is completed', 
 })
 
 test('a first email to a suppressed address is reported as not sent', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/suppressions', { email: account.email })
   await using tab = await openTab(browser, service, { account })
@@ -171,7 +166,7 @@ test('a first email that is not sent in time is reported, with a link to the mes
   relay.onRecipient = () => ({ code: 451, text: 'come back later' })
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { account })
+  await using tab = await openTab(browser, service, { account, isSeparate: true })
   const { page } = tab
   await page.clock.install()
 
@@ -234,7 +229,6 @@ test('someone who joins a team that completed the checklist does not see it, als
 })
 
 test('the checklist stays until a mail server is connected', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab

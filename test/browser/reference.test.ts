@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
-import { startService } from './support/service.ts'
+import { startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 test('the API reference works with a policy that forbids inline scripts', async () => {
-  await using service = await startService()
   await using tab = await openTab(browser, service)
   const { page } = tab
   const violations: string[] = []
@@ -24,7 +24,6 @@ test('the API reference works with a policy that forbids inline scripts', async 
 })
 
 test('the API reference links back to the app and to the guides', async () => {
-  await using service = await startService()
   await using tab = await openTab(browser, service)
   const { page } = tab
   await page.goto('docs/')
@@ -38,7 +37,6 @@ test('the API reference links back to the app and to the guides', async () => {
 })
 
 test.each(['light', 'dark'] as const)('the API reference has no accessibility barriers (%s)', async (theme) => {
-  await using service = await startService()
   await using tab = await openTab(browser, service, { theme })
   const { page } = tab
   await page.goto('docs/')

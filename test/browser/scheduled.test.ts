@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { orderFlow } from '../support/flows.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
-test.each(sizes)('a scheduled email shows its time and can be cancelled (%s)', async (size) => {
-  await using service = await startService()
+test('a scheduled email shows its time and can be cancelled (phone)', async () => {
   const account = await registerOwner(service)
   const { manage } = service
   const flow = await manage(account.session, 'POST', '/organization/flows', orderFlow)
@@ -16,7 +16,7 @@ test.each(sizes)('a scheduled email shows its time and can be cancelled (%s)', a
   const sent = await manage(account.session, 'POST', `/organization/flows/${flow.body.data.id}/test`, test)
   expect(sent.body.data.status).toBe('scheduled')
 
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
   await page.goto('messages?status=scheduled')
   const row = page.getByRole('row').filter({ hasText: 'Order 1042' })

@@ -2,10 +2,11 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
 async function choose(page: Page, within: Locator, label: string, option: string): Promise<void> {
   await within.getByRole('combobox', { name: label, exact: true }).click()
@@ -14,8 +15,7 @@ async function choose(page: Page, within: Locator, label: string, option: string
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Contacts' }).getByRole('link')
 
-test.each(sizes)('a filter is built, applied, saved as a segment, edited and deleted (%s)', async (size) => {
-  await using service = await startService()
+test('a filter is built, applied, saved as a segment, edited and deleted', async () => {
   const account = await registerOwner(service)
   const make = async (path: string, body: object) =>
     (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
@@ -23,7 +23,7 @@ test.each(sizes)('a filter is built, applied, saved as a segment, edited and del
   await make('/contacts', { email: 'ada@example.com', attributes: { plan: 'pro', seats: 12 }, group_ids: [group.id] })
   await make('/contacts', { email: 'bob@example.com', attributes: { plan: 'pro', seats: 3 } })
   await make('/contacts', { email: 'eve@example.com', attributes: { plan: 'free', seats: 40 } })
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
   await page.goto('contacts')

@@ -2,17 +2,25 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
-import { goTo, hold, openTab, sizes } from './support/pages.ts'
-import { type Account, expiredSession, registerOwner, type Service, startService } from './support/service.ts'
+import { goTo, hold, openTab } from './support/pages.ts'
+import {
+  type Account,
+  expiredSession,
+  registerOwner,
+  type Service,
+  startService,
+  startSharedService,
+} from './support/service.ts'
 
 // A live list is fetched every three seconds.
 const longerThanLiveMs = 4_000
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
-test.each(sizes)('the first visitor creates the organization, and can sign out and in again (%s)', async (size) => {
+test('the first visitor creates the organization, and can sign out and in again', async () => {
   await using service = await startService()
-  await using tab = await openTab(browser, service, { size })
+  await using tab = await openTab(browser, service)
   const { page } = tab
 
   await page.goto('')
@@ -31,7 +39,6 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByRole('button', { name: 'Create organization' }).click()
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
-  if (size === 'phone') await page.getByRole('button', { name: 'Menu', exact: true }).click()
   await signOut(page)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
@@ -47,7 +54,6 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
 })
 
 test('registration errors are shown at their fields', async () => {
-  await using service = await startService()
   await using tab = await openTab(browser, service)
   const { page } = tab
 
@@ -66,10 +72,9 @@ test('registration errors are shown at their fields', async () => {
   await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
 })
 
-test.each(sizes)('an expired session is renewed in place without losing input (%s)', async (size) => {
-  await using service = await startService()
+test('an expired session is renewed in place without losing input (phone)', async () => {
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
 
   await page.goto('developers/api-keys')
@@ -101,7 +106,6 @@ test.each(sizes)('an expired session is renewed in place without losing input (%
 })
 
 test('signing in opens the page that was requested before', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service)
   const { page } = tab
@@ -116,7 +120,6 @@ test('signing in opens the page that was requested before', async () => {
 })
 
 test('changing the password ends all other sessions but not the current one', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -155,7 +158,6 @@ test('with registration closed, the page says so and shows no form', async () =>
 })
 
 test('after a sign-out in another tab, signing in again keeps unsaved changes', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -177,7 +179,6 @@ test('after a sign-out in another tab, signing in again keeps unsaved changes', 
 })
 
 test('after a sign-out in another tab no more requests are sent with the old session', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page, context } = tab
@@ -195,9 +196,8 @@ test('after a sign-out in another tab no more requests are sent with the old ses
 })
 
 test('after a sign-out in another tab, the next account sees no data of the previous one', async () => {
-  await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
-  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  const second = await registerOwner(service, 'Globex')
   await service.manage(first.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account: first })
   const { page, context } = tab
@@ -225,11 +225,10 @@ test('after a sign-out in another tab, the next account sees no data of the prev
 })
 
 test('unsaved changes neither block the next account nor are shown to it', async () => {
-  await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
-  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  const second = await registerOwner(service, 'Globex')
   const id = await createFlow(service, first)
-  await using tab = await openTab(browser, service, { account: first })
+  await using tab = await openTab(browser, service, { account: first, isSeparate: true })
   const { page, context } = tab
   await page.goto(`flows/${id}/edit`)
   await page.getByLabel('Subject').click()
@@ -248,9 +247,8 @@ test('unsaved changes neither block the next account nor are shown to it', async
 })
 
 test('a signed-in user who joins another organization sees no data of the previous one', async () => {
-  await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
-  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  const second = await registerOwner(service, 'Globex')
   const invited = await invite(service, second, 'ada@globex.example')
   await using tab = await openTab(browser, service, { account: first })
   const { page } = tab

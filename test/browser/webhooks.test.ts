@@ -1,88 +1,79 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { broadcastEventNames, contactChangeNames, eventNames } from '../../src/values/event-types.ts'
-import { type OrganizationId, toText } from '../../src/values/ids.ts'
 import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { hold, openTab, segment, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { hold, openTab, segment } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
+const service = await startSharedService()
 
-test.each(sizes)(
-  'one switch selects all email events, another all of broadcasts, and the secret is shown once with verification code (%s)',
-  async (size) => {
-    await using service = await startService()
-    const account = await registerOwner(service)
-    await using tab = await openTab(browser, service, { size, account })
-    const { page } = tab
+test('one switch selects all email events, another all of broadcasts, and the secret is shown once with verification code', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
 
-    await page.goto('developers/webhooks')
-    await page.getByRole('button', { name: 'Add webhook' }).click()
-    await page.getByLabel('Name').fill('Orders')
-    await page.getByLabel('URL').fill('ftp://example.com')
-    await page.getByLabel('emailOpen').check()
-    await page.getByRole('button', { name: 'Create webhook' }).click()
-    await expect.poll(() => page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+  await page.goto('developers/webhooks')
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByLabel('Name').fill('Orders')
+  await page.getByLabel('URL').fill('ftp://example.com')
+  await page.getByLabel('emailOpen').check()
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await expect.poll(() => page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
 
-    await page.getByLabel('URL').fill('https://example.com/hooks')
-    await page.getByLabel('All email events').check()
-    for (const name of eventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
-    // Changes of contacts have to be selected.
-    for (const name of [...contactChangeNames, ...broadcastEventNames])
-      expect(await page.getByLabel(name).isChecked()).toBe(false)
-    await page.getByLabel('Select all broadcasts events').check()
-    for (const name of broadcastEventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
-    for (const name of contactChangeNames) expect(await page.getByLabel(name).isChecked()).toBe(false)
-    await page.getByRole('button', { name: 'Create webhook' }).click()
-    expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
-    for (const language of ['Python', 'Go', 'PHP', 'TypeScript']) {
-      await page.getByRole('tab', { name: language, exact: true }).click()
-      await page.getByRole('figure', { name: `${language} verification code` }).waitFor()
-    }
-    await page.getByRole('button', { name: 'I’ve copied it' }).click()
+  await page.getByLabel('URL').fill('https://example.com/hooks')
+  await page.getByLabel('All email events').check()
+  for (const name of eventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
+  // Changes of contacts have to be selected.
+  for (const name of [...contactChangeNames, ...broadcastEventNames])
+    expect(await page.getByLabel(name).isChecked()).toBe(false)
+  await page.getByLabel('Select all broadcasts events').check()
+  for (const name of broadcastEventNames) expect(await page.getByLabel(name).isChecked()).toBe(true)
+  for (const name of contactChangeNames) expect(await page.getByLabel(name).isChecked()).toBe(false)
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
+  for (const language of ['Python', 'Go', 'PHP', 'TypeScript']) {
+    await page.getByRole('tab', { name: language, exact: true }).click()
+    await page.getByRole('figure', { name: `${language} verification code` }).waitFor()
+  }
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
 
-    await page.getByRole('link', { name: 'Orders' }).click()
-    await page.getByText('All email events, broadcastStarted, broadcastFinished').waitFor()
-    expect(await page.content()).not.toContain('whsec_')
-    expect(tab.problems).toEqual([])
-  },
-)
+  await page.getByRole('link', { name: 'Orders' }).click()
+  await page.getByText('All email events, broadcastStarted, broadcastFinished').waitFor()
+  expect(await page.content()).not.toContain('whsec_')
+  expect(tab.problems).toEqual([])
+})
 
-test.each(sizes)(
-  'a test event shows its attempt, and a failed delivery is replayed from its page (%s)',
-  async (size) => {
-    await using service = await startService()
-    const account = await registerOwner(service)
-    let status = 410
-    await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
-    const id = await createWebhook(service, account, receiver.url())
-    await using tab = await openTab(browser, service, { size, account })
-    const { page } = tab
+test('a test event shows its attempt, and a failed delivery is replayed from its page (phone)', async () => {
+  const account = await registerOwner(service)
+  let status = 410
+  await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+  const id = await createWebhook(service, account, receiver.url())
+  await using tab = await openTab(browser, service, { size: 'phone', account })
+  const { page } = tab
 
-    await page.goto(`developers/webhooks/${id}`)
-    await sendTest(page, 'emailClick')
-    const answer = page.getByRole('status').getByRole('article', { name: 'Attempt 1' })
-    await answer.getByText('HTTP 410', { exact: true }).waitFor()
-    await page.getByText('X-Service-Signature').waitFor()
-    await page.keyboard.press('Escape')
+  await page.goto(`developers/webhooks/${id}`)
+  await sendTest(page, 'emailClick')
+  const answer = page.getByRole('status').getByRole('article', { name: 'Attempt 1' })
+  await answer.getByText('HTTP 410', { exact: true }).waitFor()
+  await page.getByText('X-Service-Signature').waitFor()
+  await page.keyboard.press('Escape')
 
-    status = 200
-    await segment(page, 'Status', 'Failed').click()
-    await page.getByRole('link', { name: 'emailClick' }).first().click()
-    await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
-    await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('HTTP 200', { exact: true }).waitFor()
-    await page.getByText('Delivered', { exact: true }).first().waitFor()
-    expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
-    expect(tab.problems).toEqual([])
-  },
-)
+  status = 200
+  await segment(page, 'Status', 'Failed').click()
+  await page.getByRole('link', { name: 'emailClick' }).first().click()
+  await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await page.getByText('HTTP 200', { exact: true }).waitFor()
+  await page.getByText('Delivered', { exact: true }).first().waitFor()
+  expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
+  expect(tab.problems).toEqual([])
+})
 
 test('the facts of a webhook change together with its deliveries', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   const id = await createWebhook(service, account, receiver.url())
@@ -91,15 +82,13 @@ test('the facts of a webhook change together with its deliveries', async () => {
 
   await page.goto(`developers/webhooks/${id}`)
   await page.getByText('No events yet').waitFor()
-  const [organization] = await service.db<{ id: OrganizationId }>`select id from organizations`
-  await happen(service.db, toText('org', organization!.id), 'emailOpen')
+  await happen(service.db, await organizationIdOf(account), 'emailOpen')
   await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor()
   await page.getByText('Healthy', { exact: true }).waitFor()
   await page.getByText('100% of 1', { exact: true }).waitFor()
 })
 
 test('all failed deliveries are replayed at once', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   let status = 410
   await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
@@ -107,8 +96,7 @@ test('all failed deliveries are replayed at once', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  const [organization] = await service.db<{ id: OrganizationId }>`select id from organizations`
-  await happen(service.db, toText('org', organization!.id), 'emailOpen')
+  await happen(service.db, await organizationIdOf(account), 'emailOpen')
   await page.goto(`developers/webhooks/${id}`)
   // Test deliveries are not replayed.
   await sendTest(page, 'emailOpen')
@@ -129,7 +117,6 @@ test('all failed deliveries are replayed at once', async () => {
 })
 
 test('a webhook is paused, resumed, edited, given a new secret and deleted after confirmation', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
   await using tab = await openTab(browser, service, { account })
@@ -167,10 +154,9 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted after
   expect(tab.problems).toEqual([])
 })
 
-test.each(sizes)('a form with several errors shows each at its field (%s)', async (size) => {
-  await using service = await startService()
+test('a form with several errors shows each at its field (phone)', async () => {
   const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { size, account })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
   const { page } = tab
 
   await page.goto('developers/webhooks')
@@ -198,7 +184,6 @@ test.each(sizes)('a form with several errors shows each at its field (%s)', asyn
 })
 
 test('the dialog with a new secret closes only by its confirmation button', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
   await using tab = await openTab(browser, service, { account })
@@ -224,7 +209,6 @@ test('the dialog with a new secret closes only by its confirmation button', asyn
 })
 
 test('a secret created while its dialog is being closed is still shown', async () => {
-  await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
   await using tab = await openTab(browser, service, { account })
@@ -238,6 +222,10 @@ test('a secret created while its dialog is being closed is still shown', async (
   await goOn()
   await page.getByRole('figure', { name: 'signing secret' }).waitFor()
 })
+
+async function organizationIdOf({ session }: Account): Promise<string> {
+  return (await service.manage(session, 'GET', '/me')).body.data.organization.id
+}
 
 async function createWebhook(service: Service, account: Account, url: string): Promise<string> {
   const created = await service.manage(account.session, 'POST', '/organization/webhooks', {

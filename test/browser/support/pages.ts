@@ -11,21 +11,49 @@ const views = {
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 } as const
 
-export type Tab = AsyncDisposable & { page: Page; context: BrowserContext; problems: string[] }
-export type TabOptions = { size?: Size; theme?: 'light' | 'dark'; account?: Account }
+/** `problems` collects the errors on its console. */
+export type OpenPage = { page: Page; context: BrowserContext; problems: string[] }
+export type Tab = AsyncDisposable & OpenPage
+export type TabOptions = {
+  size?: Size
+  theme?: 'light' | 'dark'
+  account?: Account
+  /** For a test that changes its page for good, with a clock, another size or handlers of events. */
+  isSeparate?: boolean
+}
 
-/** Opens a separate browser context for one test. `problems` collects the errors on its console. */
+/** Opens a page for one test, without the storage and routes of earlier ones. */
 export async function openTab(browser: Browser, service: Service, options: TabOptions = {}): Promise<Tab> {
+  const { size = 'desktop', theme = 'light', account, isSeparate = false } = options
+  const pages = isSeparate ? undefined : keptPages(service, `${size} ${theme}`)
+  const opened = pages?.pop() ?? (await openPage(browser, service, size, theme))
+  const { page, context, problems } = opened
+  await resetStorage(page, service, account)
+  problems.length = 0
+  const keep = async () => {
+    await Promise.all(context.pages().map((each) => each !== page && each.close()))
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.goto('about:blank')
+    pages?.push(opened)
+  }
+  return { ...opened, [Symbol.asyncDispose]: () => (pages && !page.isClosed() ? keep() : context.close()) }
+}
+
+function keptPages({ pages }: Service, key: string): OpenPage[] | undefined {
+  if (pages && !pages.has(key)) pages.set(key, [])
+  return pages?.get(key)
+}
+
+async function openPage(browser: Browser, service: Service, size: Size, theme: 'light' | 'dark'): Promise<OpenPage> {
   const context = await browser.newContext({
     baseURL: service.url,
-    colorScheme: options.theme ?? 'light',
+    colorScheme: theme,
     // Moving elements cannot be clicked or measured reliably.
     reducedMotion: 'reduce',
-    ...views[options.size ?? 'desktop'],
+    ...views[size],
   })
   context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
-  if (options.account) await signIn(page, service, options.account)
   const problems: string[] = []
   page.on('console', (message) => {
     // The app shows rejected requests to the user; the browser logs them as well.
@@ -33,19 +61,22 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
       problems.push(message.text())
   })
   page.on('pageerror', (error) => problems.push(error.message))
-  return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
+  return { page, context, problems }
 }
 
 /**
- * Stores a session, which skips the sign-in page. In the page of the test, because the option `storageState` of a
- * context opens another page for it, in a process of its own.
+ * Stores nothing but a session, which skips the sign-in page. In the page of the test, because the option
+ * `storageState` of a context opens another page for it, in a process of its own.
  */
-async function signIn(page: Page, service: Service, account: Account): Promise<void> {
+async function resetStorage(page: Page, service: Service, account: Account | undefined): Promise<void> {
   const name = `waxwing.session:${new URL(service.url).pathname}`
-  const session = JSON.stringify({ token: account.session, expiresAt: '', email: account.email })
+  const session = account && JSON.stringify({ token: account.session, expiresAt: '', email: account.email })
   await page.route(service.url, (route) => route.fulfill({ contentType: 'text/html', body: '' }))
   await page.goto(service.url)
-  await page.evaluate(`localStorage.setItem(${JSON.stringify(name)}, ${JSON.stringify(session)})`)
+  await page.evaluate(`
+    localStorage.clear()
+    sessionStorage.clear()
+    ${session ? `localStorage.setItem(${JSON.stringify(name)}, ${JSON.stringify(session)})` : ''}`)
   await page.unroute(service.url)
 }
 

@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
 import { pino } from 'pino'
-import { createApp } from '../../../src/app.ts'
+import { afterAll } from 'vitest'
+import { type AppOptions, createApp } from '../../../src/app.ts'
 import { type Environment, readConfig } from '../../../src/config/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets/secrets.ts'
 import { freePort } from '../../support/service.ts'
 import { type Answer, callUrl, spareTaskProcesses } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
+import type { OpenPage } from './pages.ts'
 
 export type Service = AsyncDisposable & {
   /** With a slash at the end. */
@@ -17,6 +19,8 @@ export type Service = AsyncDisposable & {
   db: Db
   /** Calls the management API with a session. `path` is relative to /api/v1. */
   manage(session: string, method: string, path: string, body?: unknown): Promise<Answer>
+  /** Pages that the tests of a file use one after the other, by size and theme. Only for a shared service. */
+  pages?: Map<string, OpenPage[]>
 }
 
 export type Account = { email: string; password: string; session: string }
@@ -24,10 +28,11 @@ export type Account = { email: string; password: string; session: string }
 const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
 
-type Options = { path?: string; settings?: Environment }
+type Options = { path?: string; settings?: Environment; tuning?: AppOptions['tuning'] }
+const noRateLimits = { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0 }
 
 /** Starts the whole service like `npm start`, with an empty database and no users. */
-export async function startService({ path = '', settings = {} }: Options = {}): Promise<Service> {
+export async function startService({ path = '', settings = {}, tuning }: Options = {}): Promise<Service> {
   const testDb = await createTestDb({ started: true })
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
   // Links in emails contain the URL of the service, so the port must be known before it listens.
@@ -48,6 +53,7 @@ export async function startService({ path = '', settings = {} }: Options = {}): 
     log: pino({ level: config.LOG_LEVEL }),
     roles: ['serve', 'work'],
     spareTaskProcesses,
+    tuning,
   })
   await app.start()
   return {
@@ -63,11 +69,28 @@ export async function startService({ path = '', settings = {} }: Options = {}): 
   }
 }
 
+/**
+ * Starts a service for all tests of a file, each of which registers its own organization. Call it at the top of the
+ * file. The tests also share pages (see `openTab`), because the first load of the app in a new page takes most of the
+ * CPU time of a short test.
+ */
+export async function startSharedService(): Promise<Service> {
+  const service = await startService({ settings: { SIGNUP: 'open' }, tuning: noRateLimits })
+  const pages = new Map<string, OpenPage[]>()
+  afterAll(async () => {
+    await Promise.all([...pages.values()].flat().map(({ context }) => context.close()))
+    await service[Symbol.asyncDispose]()
+  })
+  return { ...service, pages }
+}
+
+let ownerCount = 0
+
 /** Creates an organization and its owner. */
 export async function registerOwner(
   service: Service,
   organizationName = 'Acme',
-  email = 'owner@acme.example',
+  email = `owner${++ownerCount}@acme.example`,
 ): Promise<Account> {
   const password = 'correct horse battery'
   const answer = await callUrl('POST', `${service.url}api/v1/auth/register`, {
