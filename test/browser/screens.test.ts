@@ -1,53 +1,41 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
-import { barriers } from './support/axe.ts'
+import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, type Size } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
-
-const allScreensMs = 600_000
+import { openTab, sizes } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
-let service: Service
-let account: Account
-let screens: Record<string, string>
-beforeAll(async () => {
-  service = await startService()
-  account = await registerOwner(service)
-  screens = await fill(service, account)
-})
-afterAll(() => service[Symbol.asyncDispose]())
+const service = await startSharedService()
+const account = await registerOwner(service)
+const screens = await fill()
 
-const kinds: [Size, 'light' | 'dark'][] = [
-  ['desktop', 'light'],
-  ['desktop', 'dark'],
-  ['phone', 'light'],
-]
-
-test.each(kinds)(
-  'no screen has a serious accessibility problem, overflows its window or logs an error (%s, %s)',
-  async (size, theme) => {
-    await using tab = await openTab(browser, service, { size, theme, account })
+test.each(sizes)(
+  'no screen has a serious accessibility problem, overflows its window or logs an error (%s)',
+  { timeout: longTestMsMax.manyPages },
+  async (size) => {
+    await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
+    const check = size === 'desktop' ? barriersInBothThemes : barriers
     const found: Record<string, string[]> = {}
     for (const [name, path] of Object.entries(screens)) {
       await show(page, path)
-      const problems = [...(await barriers(page)), ...(await overflow(page)), ...tab.problems.splice(0)]
+      const problems = [...(await check(page)), ...(await overflow(page)), ...tab.problems.splice(0)]
       if (problems.length > 0) found[name] = problems
     }
     expect(found).toEqual({})
   },
-  allScreensMs,
 )
 
-test.each(['light', 'dark'] as const)('no dialog has a serious accessibility problem (%s)', async (theme) => {
-  await using tab = await openTab(browser, service, { theme, account })
+test('no dialog has a serious accessibility problem', async () => {
+  await using tab = await openTab(browser, service, { account })
   const { page } = tab
   const found: Record<string, string[]> = {}
   const look = async (name: string) => {
     await page.getByRole('dialog').waitFor()
-    const problems = await barriers(page)
+    const problems = await barriersInBothThemes(page)
     if (problems.length > 0) found[name] = problems
   }
 
@@ -76,12 +64,10 @@ test.each(['light', 'dark'] as const)('no dialog has a serious accessibility pro
 })
 
 test('the pages for signing in and for a forgotten password have no serious accessibility problem', async () => {
-  for (const theme of ['light', 'dark'] as const) {
-    await using tab = await openTab(browser, service, { theme })
-    for (const path of ['login', 'forgot-password', 'reset-password#rst_wrong', 'confirm-email#eml_wrong']) {
-      await show(tab.page, path)
-      expect([theme, path, await barriers(tab.page)]).toEqual([theme, path, []])
-    }
+  await using tab = await openTab(browser, service)
+  for (const path of ['login', 'forgot-password', 'reset-password#rst_wrong', 'confirm-email#eml_wrong']) {
+    await show(tab.page, path)
+    expect([path, await barriersInBothThemes(tab.page)]).toEqual([path, []])
   }
 })
 
@@ -108,8 +94,6 @@ test('a page that fails to load shows an error and loads when the server respond
 })
 
 test('an unknown contact is not found, and no retry is offered', async () => {
-  await using service = await startService()
-  const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await page.goto('contacts/con_00000000000000000000000000')
@@ -138,7 +122,7 @@ async function overflow(page: Page): Promise<string[]> {
 }
 
 /** Creates data for every screen and returns the paths of the screens. */
-async function fill(service: Service, account: Account): Promise<Record<string, string>> {
+async function fill(): Promise<Record<string, string>> {
   const manage = async (method: string, path: string, body?: unknown) => {
     const answer = await service.manage(account.session, method, `/organization${path}`, body)
     expect([path, answer.status]).toEqual([path, method === 'POST' && answer.status === 201 ? 201 : 200])

@@ -7,7 +7,7 @@ import type { BroadcastVictim as Victim } from './victim.ts'
 
 const attributesCount = 95
 const conditionsCount = 50
-const heavyContacts = askedMinutes ? 60_000 : 3_000
+const heavyContacts = askedMinutes ? 60_000 : 1_000
 const zonedContacts = askedMinutes ? 30_000 : 2_000
 const groupMembers = askedMinutes ? 200_000 : 5_000
 const parallel = 12
