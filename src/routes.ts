@@ -235,7 +235,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, async (pages) => {
     pages.addHook('onRequest', limitByAddress(parts.pageLimit))
-    await add(pages, unsubscribeRoutes({ db, tokens, hits, addresses, pages: pageSender, baseUrl: config.BASE_URL }))
+    const { recipientNamesMsMax } = parts.limits
+    const unsubscribing = {
+      db,
+      tokens,
+      hits,
+      addresses,
+      pages: pageSender,
+      baseUrl: config.BASE_URL,
+      recipientNamesMsMax,
+    }
+    await add(pages, unsubscribeRoutes(unsubscribing))
     await registerWebApp(pages, config.BASE_URL)
   })
 }

@@ -14,6 +14,8 @@ export const tuning = {
   signInRequestsPerMinute: 60,
   /** Requests of one client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. */
   pageRequestsPerSecond: 50,
+  /** How long an unsubscribe page waits for the names it shows. */
+  recipientNamesMsMax: 250,
   /** Concurrent requests to one webhook endpoint. */
   webhookConcurrency: 16,
   /** The replica is not used while its data is older than this. */

@@ -26,13 +26,12 @@ export type UnsubscribeParts = {
   hits: Hits
   addresses: AddressPolicy
   pages: PageSender
+  recipientNamesMsMax: number
 }
 
 type WithToken = { Params: { token: string }; Body: unknown }
 
 const bodyBytesMax = 16_384
-/** How long the page waits for the names it shows. */
-const namesWithinMs = 250
 const retryAfterSeconds = 5
 
 /**
@@ -46,6 +45,7 @@ export function unsubscribeRoutes({
   hits,
   addresses,
   pages,
+  recipientNamesMsMax,
 }: UnsubscribeParts): FastifyPluginAsync {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/u`
   const pathsOf = (token: string): Paths => ({ unsubscribe: `${prefix}/${token}`, undo: `${prefix}/${token}/undo` })
@@ -57,7 +57,7 @@ export function unsubscribeRoutes({
       if (isConnectionFault(error)) return undefined
       throw error
     })
-    return within(namesWithinMs, found)
+    return within(recipientNamesMsMax, found)
   }
   const show = async (reply: FastifyReply, ids: MailIds, pageFor: (recipient: Recipient | undefined) => Page) => {
     const recipient = await recipientOf(ids)

@@ -11,6 +11,7 @@ import { deriveKey } from '../../../src/secrets/secrets.ts'
 import { freePort } from '../../support/service.ts'
 import { type Answer, callUrl, spareTaskProcesses } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
+import { waitMsMax } from '../../support/time-limits.ts'
 import type { OpenPage } from './pages.ts'
 
 export type Service = AsyncDisposable & {
@@ -29,7 +30,15 @@ const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
 
 type Options = { path?: string; settings?: Environment; tuning?: AppOptions['tuning'] }
-const noRateLimits = { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0 }
+/** Everybody may register, and then use any sender, as in the default settings. */
+const sharedSettings = { SIGNUP: 'open', REQUIRE_VERIFIED_DOMAINS: 'false' }
+/** Many tests at once come from one address, and the machine may be busy. */
+const sharedTuning = {
+  sessionRequestsPerSecond: 0,
+  signInRequestsPerMinute: 0,
+  pageRequestsPerSecond: 0,
+  recipientNamesMsMax: waitMsMax,
+}
 
 /** Starts the whole service like `npm start`, with an empty database and no users. */
 export async function startService({ path = '', settings = {}, tuning }: Options = {}): Promise<Service> {
@@ -75,7 +84,7 @@ export async function startService({ path = '', settings = {}, tuning }: Options
  * CPU time of a short test.
  */
 export async function startSharedService(): Promise<Service> {
-  const service = await startService({ settings: { SIGNUP: 'open' }, tuning: noRateLimits })
+  const service = await startService({ settings: sharedSettings, tuning: sharedTuning })
   const pages = new Map<string, OpenPage[]>()
   afterAll(async () => {
     await Promise.all([...pages.values()].flat().map(({ context }) => context.close()))
