@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { testMsMax, waitMsMax } from './test/support/time-limits.ts'
 
 /**
  * Files that take 20 seconds or more, the longest first. They start before the others of their project: without the
@@ -59,8 +60,8 @@ export default defineConfig({
     },
   },
   test: {
-    // Tests wait for servers and timers more than they compute: one more than the cores of a small machine.
-    maxWorkers: 3,
+    // Tests also wait for servers and timers: twice the cores of a small machine.
+    maxWorkers: 4,
     // Files share the modules of their worker, and its browser: importing them for each file took a third of the time.
     isolate: false,
     sequence: { sequencer: SlowFilesFirst },
@@ -85,9 +86,8 @@ export default defineConfig({
         },
       },
     ],
-    // Far longer than on an idle machine: on a busy one, everything may take 50 times as long.
-    expect: { poll: { timeout: 60_000 } },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    expect: { poll: { timeout: waitMsMax } },
+    testTimeout: testMsMax,
+    hookTimeout: testMsMax,
   },
 })

@@ -7,6 +7,7 @@ import { type ReceivedMail, startRelay } from './support/relay.ts'
 import { type Customer, makeDataDir, newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { createTestDb, type TestDb } from './support/test-db.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
 const sendsBefore = 500
@@ -56,7 +57,7 @@ async function acceptedRows(db: TestDb['db']) {
 }
 
 test('a backup under load is restored with everything that was accepted before it began, and sends nothing on its own', {
-  timeout: 600_000,
+  timeout: longTestMsMax.processes,
 }, async () => {
   using files = newFolder()
   await using source = await createTestDb()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { sampleQuery } from './support/openapi-check.ts'
 import { startTestApp } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
 const dates = ['start_date', 'end_date']
@@ -10,7 +11,9 @@ const readByGuards = ['users', 'organizations', 'api_keys', 'sessions']
 const notHeldUp = ['/members', '/api-keys', '/webhooks/retry-schedules']
 const together = 2
 
-test('every list, search and report is cancelled after a few seconds if the database does not respond', async () => {
+test('every list, search and report is cancelled after a few seconds if the database does not respond', {
+  timeout: longTestMsMax.intervals,
+}, async () => {
   await using app = await startTestApp({}, ['serve'])
   const prefix = '/api/v1/organization'
   const paths = app.openapi

@@ -4,6 +4,7 @@ import { startFaultWorld } from './support/fault-world.ts'
 import { faults } from './support/faults.ts'
 import { useSite } from './support/own-database.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
 /** `npm run test:faults -- --minutes 10 --seed 7` for a long run. */
@@ -14,7 +15,7 @@ const settleMsMax = askedMinutes ? 420_000 : 180_000
 const site = useSite()
 
 test('no accepted message or event is lost under any fault', {
-  timeout: (askedMinutes ?? 2) * 60_000 + 600_000,
+  timeout: longTestMsMax.attacks(askedMinutes),
 }, async () => {
   const random = announcedSeed('faults')
   await using world = await startFaultWorld(site(), random.fork())

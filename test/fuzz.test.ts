@@ -11,10 +11,11 @@ import {
 import { runCase, shrink } from './support/fuzz/run-case.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
 import { callUrl } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { startVictim, type Victim } from './support/victim.ts'
 
 /** `npm run fuzz -- --minutes 10 --seed 7` for a long run. */
-const shortMs = 20_000
+const shortMs = 8_000
 const atOnce = 4
 const caseTextMax = 1_500
 /** Limits of the long run. The short run shares the machine with other tests and has higher limits. */
@@ -25,7 +26,7 @@ const findingsMax = 10
 const isFault = (status: number) => status >= 500 && status !== 503
 
 test('no generated input makes the service fail, stall or exit', {
-  timeout: (askedMinutes ?? 1) * 60_000 + 300_000,
+  timeout: longTestMsMax.attacks(askedMinutes),
 }, async () => {
   const random = announcedSeed('fuzz')
   await using victim = await startVictim({

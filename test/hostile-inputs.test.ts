@@ -5,6 +5,7 @@ import { hostileBroadcasts } from './support/hostile-broadcasts.ts'
 import type { HostileInput } from './support/hostile-calls.ts'
 import { hostileInputs } from './support/hostile-inputs.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { type Stalls, startBroadcastVictim, startVictim, type Victim } from './support/victim.ts'
 
 /**
@@ -14,13 +15,13 @@ import { type Stalls, startBroadcastVictim, startVictim, type Victim } from './s
  */
 const blockCpuMsMax = 3_000
 const memoryMiBMax = 1_500
-const shortScale = 0.5
+const shortScale = 0.25
 const blocksShown = 15
 const only = process.env.TEST_ONLY
 
 type Line = Stalls & { name: string; seconds: number; answers: string; memory: number }
 
-const timeout = (askedMinutes ?? 5) * 60_000 + 600_000
+const timeout = longTestMsMax.attacks(askedMinutes)
 
 test('no hostile input blocks the service for another tenant', { timeout }, async () => {
   await using victim = await startVictim()

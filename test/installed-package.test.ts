@@ -7,14 +7,14 @@ import { expect, test } from 'vitest'
 import { newFolder, watch } from './support/command.ts'
 import { freePort } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 
 const project = join(import.meta.dirname, '..')
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const manifest = readJson(join(project, 'package.json'))
 const execute = promisify(execFile)
 const nobody = { uid: 65_534, gid: 65_534 }
-/** Downloads what the cache of npm does not have. */
-const timeout = 900_000
+const timeout = longTestMsMax.installation
 
 /** Only what npm needs to find packages, without the settings and the home folder of the user. */
 async function npmEnvironment(home: string): Promise<NodeJS.ProcessEnv> {

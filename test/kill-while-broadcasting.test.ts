@@ -6,17 +6,18 @@ import { startRelay } from './support/relay.ts'
 import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
-const recipients = Number(process.env.TEST_RECIPIENTS ?? 2_000)
-const kills = Number(process.env.TEST_KILLS ?? 4)
+const recipients = Number(process.env.TEST_RECIPIENTS ?? 1_000)
+const kills = Number(process.env.TEST_KILLS ?? 3)
 const perRequest = 1_000
 /** Emails before the next kill. The relay accepts no more, so that the broadcast does not end before the last kill. */
 const perKill = recipients / (kills + 1)
 /** With ten connections of each of the two workers, the second half of them takes as long as the longest wait before a kill. */
 const pauseMsMax = 300
 const replyMs = (20 * pauseMsMax) / (perKill / 2)
-const waitMsMax = 300_000 + 5 * recipients
+const endMsMax = longTestMsMax.kills(kills) / 2 + 5 * recipients
 
 const flow = {
   name: 'Newsletter',
@@ -28,14 +29,14 @@ const flow = {
 const site = useSite()
 
 test('a broadcast whose processes, including the database, are killed and which is paused at random moments reaches everybody once', {
-  timeout: 2 * waitMsMax,
+  timeout: 2 * endMsMax,
 }, async () => {
   await using relay = await startRelay({ parse: false })
   let accepted = 0
   let acceptedMax = perKill
   relay.onData = async () => {
     await sleep(replyMs)
-    await until('the next kill', () => accepted < acceptedMax, waitMsMax)
+    await until('the next kill', () => accepted < acceptedMax, endMsMax)
     accepted++
     return undefined
   }
@@ -70,7 +71,7 @@ test('a broadcast whose processes, including the database, are killed and which 
   const random = announcedSeed('kills while broadcasting')
   for (let kill = 1; kill <= kills; kill++) {
     acceptedMax = kill * perKill
-    await until('more to be sent', () => relay.mails.length >= (kill - 0.5) * perKill, waitMsMax)
+    await until('more to be sent', () => relay.mails.length >= (kill - 0.5) * perKill, endMsMax)
     // At a random moment: between reading, sending and recording.
     await sleep(random.next() * pauseMsMax)
     const victim = random.pick([serve, first, second, database])
@@ -78,7 +79,7 @@ test('a broadcast whose processes, including the database, are killed and which 
     // Without a worker, the broadcast can be paused.
     const isWorker = victim === first || victim === second
     if (!isWorker) await victim.start()
-    await until('the service to answer', async () => (await manage('GET', path)).status === 200, waitMsMax)
+    await until('the service to answer', async () => (await manage('GET', path)).status === 200, endMsMax)
     if (random.chance(0.5)) {
       const paused = await manage('POST', `${path}/pause`)
       expect(paused.body.data.status).toBe('paused')
@@ -95,7 +96,7 @@ test('a broadcast whose processes, including the database, are killed and which 
       const broadcast = await get()
       return broadcast.status === 'sent' && broadcast
     },
-    waitMsMax,
+    endMsMax,
   )
   expect(sent.counts).toEqual({
     recipients,

@@ -4,18 +4,18 @@ import { happen } from './support/events.ts'
 import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { createTestDb } from './support/test-db.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
 /** `KILLS=100 npx vitest run test/kill-while-delivering.test.ts` for a long run. */
-const kills = Number(process.env.KILLS ?? 10)
-const perKillMs = 10_000
+const kills = Number(process.env.KILLS ?? 4)
 const endpoints = 20
 const eventsPerKill = 20
 const aliveMsMax = 500
 
 test(`${kills} kills of one of two workers leave no event undelivered`, {
-  timeout: 600_000 + kills * perKillMs,
+  timeout: longTestMsMax.kills(kills),
 }, async () => {
   await using database = await createTestDb()
   await using receiver = await startReceiver((response) => response.end(), { plain: true })

@@ -3,13 +3,17 @@ import { orderFlow } from './support/flows.ts'
 import { startRelay } from './support/relay.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
-const sends = 2_000
+/** `KILLS=50 npx vitest run test/kill-while-sending.test.ts` for a long run. */
+const kills = Number(process.env.KILLS ?? 3)
+const sends = kills * 250
 const atOnce = 50
-const kills = 5
 
-test('a service that is killed repeatedly loses no accepted message', { timeout: 600_000 }, async () => {
+test('a service that is killed repeatedly loses no accepted message', {
+  timeout: longTestMsMax.kills(kills),
+}, async () => {
   await using relay = await startRelay({ parse: false })
   const arrived = new Set<string>()
   relay.onData = ({ raw }) => {

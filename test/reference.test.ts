@@ -14,6 +14,7 @@ import { recordEvents, recordMetrics, recordProviders } from './reference/events
 import { Recorder } from './reference/recorder.ts'
 import { Stable } from './reference/stable.ts'
 import { startTestApp } from './support/test-app.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
@@ -23,7 +24,7 @@ const folder = 'docs/reference/examples'
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
-test('the examples of the reference are responses of the service', async () => {
+test('the examples of the reference are responses of the service', { timeout: longTestMsMax.intervals }, async () => {
   // The metrics are compared as well, so all events have to be of the same UTC day.
   await until('midnight to pass', () => dayMs - (Date.now() % dayMs) > minuteMs, 2 * minuteMs)
   const sendgrid = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

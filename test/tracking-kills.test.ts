@@ -11,11 +11,11 @@ import { type OwnDatabase, startOwnDatabase, useSite } from './support/own-datab
 import { appSecret, person, tokens } from './support/readers.ts'
 import { announcedSeed, type Seeded } from './support/seeded.ts'
 import { freePort } from './support/service.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
 
 /** `KILLS=100 npx vitest run test/tracking-kills.test.ts` for a long run. */
-const kills = Number(process.env.KILLS ?? 5)
-const perKillMs = 30_000
+const kills = Number(process.env.KILLS ?? 3)
 const readers = 20
 const project = fileURLToPath(new URL('..', import.meta.url))
 
@@ -121,5 +121,5 @@ test(
     console.log(`${kills} kills, ${answered.length} hits answered`)
     expect(lost).toBe('none')
   },
-  300_000 + kills * perKillMs,
+  longTestMsMax.kills(kills),
 )

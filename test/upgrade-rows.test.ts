@@ -5,10 +5,11 @@ import { ensurePartitions } from '../src/events/partitions.ts'
 import { newId } from '../src/values/ids.ts'
 import { readReleases } from './releases/releases.ts'
 import { createTestDb, type TestDb } from './support/test-db.ts'
+import { longTestMsMax } from './support/time-limits.ts'
 
 /** `npm run test:upgrade` uses a million. */
 const rows = Number(process.env.TEST_ROWS ?? 5_000)
-const timeout = 300_000 + rows
+const timeout = longTestMsMax.processes + rows
 const organizationId = newId('org')
 
 /** Inserts messages, events and deliveries for contacts, with the columns that every schema has. */

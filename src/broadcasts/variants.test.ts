@@ -5,6 +5,7 @@ import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
 import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 import { localStart } from './schedule.ts'
 
@@ -199,7 +200,9 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   expect((await plain.act('choose-variant', { variant: 'A' })).body.message).toContain('no variants')
 })
 
-test('a variant chosen by hand reaches the rest once, also if the worker is killed', async () => {
+test('a variant chosen by hand reaches the rest once, also if the worker is killed', {
+  timeout: longTestMsMax.processes,
+}, async () => {
   await using relay = await startRelay({ parse: false })
   relay.onData = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 50))
   await using database = await createTestDb()

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 
-const timeout = 360_000
+const timeout = longTestMsMax.processes
 
 /** Runs a command on the embedded database in a directory. */
 async function run(words: string[], dataDir: string, settings: Record<string, string> = {}) {

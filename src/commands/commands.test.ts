@@ -9,13 +9,13 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { query } from '../../test/support/embedded-child.ts'
 import { freePort } from '../../test/support/service.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { openDatabase } from '../db/connect.ts'
 
 // These tests run the compiled service.
 const cli = join(import.meta.dirname, '../../dist/bin/cli.js')
 const log = pino({ level: 'silent' })
 /** Starts eight processes, each of which loads the complete service. */
-const commandsTimeoutMs = 360_000
 
 function newDataDir() {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'waxwing-commands-')))
@@ -63,7 +63,7 @@ function run(command: string[], dataDir: string, port: number, input?: string) {
 }
 
 test('commands can run beside a service on the same directory, but a second service cannot', {
-  timeout: commandsTimeoutMs,
+  timeout: longTestMsMax.processes,
 }, async () => {
   using folder = newDataDir()
   const port = await freePort()

@@ -7,6 +7,7 @@ import { orderFlow } from '../../test/support/flows.ts'
 import { hang, startRawSmtp } from '../../test/support/raw-smtp.ts'
 import { freePort, newCustomer } from '../../test/support/service.ts'
 import { callUrl } from '../../test/support/test-app.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -37,35 +38,44 @@ test('npm start exits together with the service', async () => {
 test.each([
   ['does not reply to an email', 'end'],
   ['does not send a greeting', 'greeting'],
-])('a service whose relay %s stops on a signal, and sends the email after a restart', async (_how, hangsAt) => {
-  using folder = newFolder()
-  const port = await freePort()
-  let hanging = true
-  let stuck = 0
-  await using relay = await startRawSmtp({
-    answer: ({ verb }) => {
-      if (verb !== hangsAt || !hanging) return undefined
-      stuck++
-      return hang
-    },
-  })
-  const settings = { DATA_DIR: join(folder.path, 'data'), PORT: String(port), SMTP_URL: relay.url, LOG_LEVEL: 'error' }
-  {
-    await using service = startCommand(['start'], settings, { cwd: folder.path })
-    await service.says('is ready.')
-    await sendOne(`http://127.0.0.1:${port}`)
-    await until('the relay to hang', () => stuck > 0)
-    service.child.kill('SIGTERM')
-    // A process that does not stop in time exits with 1.
-    const { code, stdout, stderr } = await service.ended
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).not.toContain('failed')
-  }
-  hanging = false
-  await using again = startCommand(['start'], settings, { cwd: folder.path })
-  await again.says('is ready.')
-  await until('the mail to arrive', () => relay.mails.length === 1)
-})
+])(
+  'a service whose relay %s stops on a signal, and sends the email after a restart',
+  { timeout: longTestMsMax.processes },
+  async (_how, hangsAt) => {
+    using folder = newFolder()
+    const port = await freePort()
+    let hanging = true
+    let stuck = 0
+    await using relay = await startRawSmtp({
+      answer: ({ verb }) => {
+        if (verb !== hangsAt || !hanging) return undefined
+        stuck++
+        return hang
+      },
+    })
+    const settings = {
+      DATA_DIR: join(folder.path, 'data'),
+      PORT: String(port),
+      SMTP_URL: relay.url,
+      LOG_LEVEL: 'error',
+    }
+    {
+      await using service = startCommand(['start'], settings, { cwd: folder.path })
+      await service.says('is ready.')
+      await sendOne(`http://127.0.0.1:${port}`)
+      await until('the relay to hang', () => stuck > 0)
+      service.child.kill('SIGTERM')
+      // A process that does not stop in time exits with 1.
+      const { code, stdout, stderr } = await service.ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).not.toContain('failed')
+    }
+    hanging = false
+    await using again = startCommand(['start'], settings, { cwd: folder.path })
+    await again.says('is ready.')
+    await until('the mail to arrive', () => relay.mails.length === 1)
+  },
+)
 
 test('a service that waits for its database stops on a signal', async () => {
   using folder = newFolder()

@@ -10,6 +10,7 @@ import { oneServerTest } from '../../test/support/server-tests.ts'
 import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 import { createApp } from '../app.ts'
 import { openDb } from '../db/db.ts'
@@ -313,7 +314,9 @@ test('a template that can no longer be loaded is rejected, and other flows still
   expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
 })
 
-test('an email whose rendering process is killed every time fails after a few tries, and others are sent', async () => {
+test('an email whose rendering process is killed every time fails after a few tries, and others are sent', {
+  timeout: longTestMsMax.intervals,
+}, async () => {
   const environment = { APP_SECRET: 'a secret that both processes know, as they must', MAIL_RETRY_DELAYS: '1,1' }
   await using app = await startTestApp(environment, ['serve'])
   // More tags than the main thread renders.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
 import { retryDelaysOf, scheduleInWords } from './retry-schedules.ts'
@@ -51,7 +52,9 @@ test('a webhook has the standard schedule by default', async () => {
   ])
 })
 
-test('a delivery is retried by the schedule of its webhook, and fails after the last attempt', async () => {
+test('a delivery is retried by the schedule of its webhook, and fails after the last attempt', {
+  timeout: longTestMsMax.intervals,
+}, async () => {
   await using receiver = await startReceiver((response) => response.writeHead(500).end(), { plain: true })
   await using app = await startTestApp({ WEBHOOK_RETRY_DELAYS: '0.03' })
   const standard = (await subscribe(app, receiver.url())).body.data.id

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { pauseSending } from '../../src/sending-status/sending-pause.ts'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
@@ -52,7 +53,7 @@ test('with reduced motion, nothing is animated while loading', async () => {
   await goOn()
 })
 
-test('all pages and the banner start at the same left edge', async () => {
+test('all pages and the banner start at the same left edge', { timeout: longTestMsMax.manyPages }, async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await pauseSending(service.db.statement, 'restored')

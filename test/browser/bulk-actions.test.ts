@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
@@ -8,7 +9,9 @@ import { registerOwner, startSharedService } from './support/service.ts'
 const browser = await sharedBrowser()
 const service = await startSharedService()
 
-test('contacts are selected, grouped, suppressed, exported and erased in bulk', async () => {
+test('contacts are selected, grouped, suppressed, exported and erased in bulk', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
   const account = await registerOwner(service)
   const manage = (method: string, path: string, body?: object) =>
     service.manage(account.session, method, `/organization${path}`, body)

@@ -1,59 +1,56 @@
 import { verifyWebhook } from '@waxwing/sdk'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab } from './support/pages.ts'
 import { startService } from './support/service.ts'
 
-const manySteps = 600_000
-
 const browser = await sharedBrowser()
 
-test(
-  'the checklist leads from an empty database to a webhook that a receiver has verified (phone)',
-  async () => {
-    await using service = await startService()
-    await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
-    await using tab = await openTab(browser, service, { size: 'phone' })
-    const { page } = tab
+test('the checklist leads from an empty database to a webhook that a receiver has verified (phone)', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
+  await using service = await startService()
+  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  await using tab = await openTab(browser, service, { size: 'phone' })
+  const { page } = tab
 
-    await register(page)
-    await page.getByRole('button', { name: 'Send it' }).click()
-    await stepDone(page, 'Send yourself a first email')
+  await register(page)
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await stepDone(page, 'Send yourself a first email')
 
-    await goTo(page, 'Inbox')
-    await page.getByText('Emails aren’t being sent yet').waitFor()
-    await openWelcome(page)
-    await goTo(page, 'Overview')
-    await stepDone(page, 'Open it in the inbox')
+  await goTo(page, 'Inbox')
+  await page.getByText('Emails aren’t being sent yet').waitFor()
+  await openWelcome(page)
+  await goTo(page, 'Overview')
+  await stepDone(page, 'Open it in the inbox')
 
-    await clickWelcome(page)
-    await goTo(page, 'Overview')
-    await stepDone(page, 'Click the link in it')
+  await clickWelcome(page)
+  await goTo(page, 'Overview')
+  await stepDone(page, 'Click the link in it')
 
-    await page.getByRole('main').getByRole('link', { name: 'API keys', exact: true }).click()
-    await createApiKey(page)
-    await goTo(page, 'Overview')
-    await stepDone(page, 'Create an API key')
+  await page.getByRole('main').getByRole('link', { name: 'API keys', exact: true }).click()
+  await createApiKey(page)
+  await goTo(page, 'Overview')
+  await stepDone(page, 'Create an API key')
 
-    await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
-    const secret = await createWebhook(page, receiver.url())
-    await goTo(page, 'Overview')
-    await stepDone(page, 'Add a webhook')
+  await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
+  const secret = await createWebhook(page, receiver.url())
+  await goTo(page, 'Overview')
+  await stepDone(page, 'Add a webhook')
 
-    // From now on, clicks are delivered to the receiver and pass the verification of the SDK.
-    await clickWelcome(page)
-    const delivery = await until('the click to reach the receiver', () =>
-      receiver.posts.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
-    )
-    const event = verifyWebhook(delivery.body, delivery.headers, secret)
-    expect(event).toMatchObject({ event_name: 'emailClick', data: { contact: { email: 'ada@acme.example' } } })
-    expect(tab.problems).toEqual([])
-  },
-  manySteps,
-)
+  // From now on, clicks are delivered to the receiver and pass the verification of the SDK.
+  await clickWelcome(page)
+  const delivery = await until('the click to reach the receiver', () =>
+    receiver.posts.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
+  )
+  const event = verifyWebhook(delivery.body, delivery.headers, secret)
+  expect(event).toMatchObject({ event_name: 'emailClick', data: { contact: { email: 'ada@acme.example' } } })
+  expect(tab.problems).toEqual([])
+})
 
 async function register(page: Page): Promise<void> {
   await page.goto('')

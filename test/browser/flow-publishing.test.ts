@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
@@ -8,7 +9,9 @@ import { registerOwner, startSharedService } from './support/service.ts'
 const browser = await sharedBrowser()
 const service = await startSharedService()
 
-test('a change is saved as a draft, previewed, tested, published, discarded and duplicated', async () => {
+test('a change is saved as a draft, previewed, tested, published, discarded and duplicated', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
   const account = await registerOwner(service)
   const manage = async (method: string, path: string, body?: unknown) =>
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data

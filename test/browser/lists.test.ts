@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/values/ids.ts'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
@@ -216,7 +217,9 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await page.waitForURL('**/contacts/segments/seg_*')
 })
 
-test('an ID pasted into the search opens its record, and commands can be run', async () => {
+test('an ID pasted into the search opens its record, and commands can be run', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
   const account = await registerOwner(service)
   const manage = async (path: string, body: unknown) =>
     (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
@@ -49,7 +50,9 @@ test('a page that failed to load during an outage loads when it is visited again
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
 })
 
-test('a page whose data failed to load while the server was restarted loads automatically afterwards', async () => {
+test('a page whose data failed to load while the server was restarted loads automatically afterwards', {
+  timeout: longTestMsMax.intervals,
+}, async () => {
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
   await using tab = await openTab(browser, service, { account })

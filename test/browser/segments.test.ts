@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
@@ -15,7 +16,9 @@ async function choose(page: Page, within: Locator, label: string, option: string
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Contacts' }).getByRole('link')
 
-test('a filter is built, applied, saved as a segment, edited and deleted', async () => {
+test('a filter is built, applied, saved as a segment, edited and deleted', {
+  timeout: longTestMsMax.manyPages,
+}, async () => {
   const account = await registerOwner(service)
   const make = async (path: string, body: object) =>
     (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data

@@ -1,5 +1,5 @@
-/** Shorter than the limit of a test, so that a failure names the condition. */
-const withinMsDefault = 150_000
+import { waitMsMax } from './time-limits.ts'
+
 /** Pauses grow during a long wait, because each look costs CPU time that the awaited work needs. */
 const pauseMsMin = 10
 const pauseMsMax = 50
@@ -9,7 +9,7 @@ const pauseShare = 0.05
 export async function until<Value>(
   what: string,
   look: () => Value | Promise<Value>,
-  withinMs = withinMsDefault,
+  withinMs = waitMsMax,
 ): Promise<NonNullable<Value>> {
   const started = Date.now()
   for (;;) {

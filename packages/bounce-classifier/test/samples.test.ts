@@ -11,6 +11,7 @@ import {
   type Score,
   splitByFamily,
 } from '../eval/evaluate.ts'
+import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import type { RuleEntry } from '../src/rule-usage.ts'
 import { deliveryStatus, feedback, mail, notice, ourAddress } from './build-email.ts'
 
@@ -111,7 +112,7 @@ test.each(modes)(
     }
     expectAccurate(scores, existsSync(folder) ? bounds : boundsOfOwn)
   },
-  120_000,
+  longTestMsMax.evaluation,
 )
 
 test('phrases of documentation are known as such', () => {

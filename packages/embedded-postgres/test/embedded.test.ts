@@ -13,10 +13,11 @@ import {
   type Started,
   startChild,
 } from '../../../test/support/embedded-child.ts'
+import { waitMsMax } from '../../../test/support/time-limits.ts'
 import { startEmbedded } from '../src/embedded.ts'
 
 const silent = { info() {}, warn() {} }
-const soon = { timeout: 150_000, interval: 20 }
+const soon = { timeout: waitMsMax, interval: 20 }
 
 let site: Site
 /** A stopped database with one row, shared by tests that do not need a new one, because creating one is slow. */

@@ -13,10 +13,10 @@ import {
   startChild,
 } from '../../../test/support/embedded-child.ts'
 import { announcedSeed } from '../../../test/support/seeded.ts'
+import { longTestMsMax } from '../../../test/support/time-limits.ts'
 
 /** `KILLS=200 npx vitest run packages/embedded-postgres/test/kills.test.ts` for a long run. */
-const kills = Number(process.env.KILLS ?? 12)
-const perKillMs = 30_000
+const kills = Number(process.env.KILLS ?? 6)
 
 let site: Site
 beforeAll(() => {
@@ -59,7 +59,7 @@ test(
     }
     console.log(`${kills} kills, ${acknowledged.length} acknowledged rows, none lost`)
   },
-  kills * perKillMs,
+  longTestMsMax.kills(kills),
 )
 
 async function firstStart(dataDir: string): Promise<void> {

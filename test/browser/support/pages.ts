@@ -1,11 +1,10 @@
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import { waitMsMax } from '../../support/time-limits.ts'
 import type { Account, Service } from './service.ts'
 
 export type Size = 'desktop' | 'phone'
 export const sizes: Size[] = ['desktop', 'phone']
 
-/** Far longer than on an idle machine. */
-const timeoutMs = 60_000
 const views = {
   desktop: { viewport: { width: 1360, height: 860 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -52,7 +51,7 @@ async function openPage(browser: Browser, service: Service, size: Size, theme: '
     reducedMotion: 'reduce',
     ...views[size],
   })
-  context.setDefaultTimeout(timeoutMs)
+  context.setDefaultTimeout(waitMsMax)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', (message) => {
