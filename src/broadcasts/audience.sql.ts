@@ -1,5 +1,6 @@
 import { isSuppressed, mayReceive } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { allValues, only, onlyValue } from '../db/rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type IdRange, inRange, lastContactId } from '../segments/id-range.ts'
 import { matchesFilter } from '../segments/matches.ts'
@@ -46,7 +47,7 @@ export async function findSliceEnd(
           order by contact_id
           limit ${size}
         ) as member`
-  const [row] = await db.run<{ id: ContactId }>(sql`${ids} order by id offset ${size - 1} limit 1`)
+  const [row] = await db<{ id: ContactId }>`${ids} order by id offset ${size - 1} limit 1`
   return row?.id
 }
 
@@ -100,8 +101,8 @@ export type AudienceCounts = {
  * Counts the contacts of the audience in a range. Suppressed contacts are counted as such only. Unsubscribed ones receive transactional
  * email, and are counted in any case.
  */
-export async function countAudience(db: Reader, of: AudienceOf, range: IdRange): Promise<AudienceCounts> {
-  const [row] = await db.run<AudienceCounts>(sql`
+export const countAudience = (db: Reader, of: AudienceOf, range: IdRange) =>
+  only(db<AudienceCounts>`
     select count(*) as audience,
       count(*) filter (where suppressed) as suppressed,
       count(*) filter (where not suppressed and subscription = 'unsubscribed') as unsubscribed,
@@ -114,17 +115,13 @@ export async function countAudience(db: Reader, of: AudienceOf, range: IdRange):
       -- Otherwise the suppressions are searched for each of the counts.
       offset 0
     ) as contacts`)
-  return row!
-}
 
 /** Returns the number of contacts of the audience in a range, whether they receive the email or not. */
-export async function countContacts(db: Reader, of: AudienceOf, range: IdRange): Promise<number> {
-  const [row] = await db.run<{ count: number }>(sql`
+export const countContacts = (db: Reader, of: AudienceOf, range: IdRange) =>
+  onlyValue(db<{ count: number }>`
     select count(*)
     from (${contactsOf(of, range)}) as audience
     join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id`)
-  return row!.count
-}
 
 export type AudienceContact = {
   id: ContactId
@@ -135,36 +132,28 @@ export type AudienceContact = {
 }
 
 /** Returns the first recipients in a range, in the order of their ids, for the check before a start. */
-export async function selectAudience(
-  db: Reader,
-  of: AudienceOf,
-  range: IdRange,
-  limit: number,
-): Promise<AudienceContact[]> {
-  return db.run<AudienceContact>(sql`
+export const selectAudience = (db: Reader, of: AudienceOf, range: IdRange, limit: number) =>
+  db<AudienceContact>`
     select contacts.id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes
     ${recipientsOf(of, range)}
     order by contacts.id
-    limit ${limit}`)
-}
+    limit ${limit}`
 
 /** Returns the values of the attribute that names the time zone of a contact, at most `limit` of them. */
-export async function selectZones(
+export const selectZones = (
   db: Reader,
   organizationId: OrganizationId,
   attribute: string,
   range: IdRange,
   limit: number,
-): Promise<string[]> {
-  const rows = await db.run<{ zone: string }>(sql`
+) =>
+  allValues(db<{ zone: string }>`
     select contacts.attributes ->> ${attribute} as zone
     from contacts
     where contacts.organization_id = ${organizationId} and ${inRange(range)(sql`contacts.id`)}
       and length(contacts.attributes ->> ${attribute}) between 1 and 64
     group by 1
     limit ${limit}`)
-  return rows.map(({ zone }) => zone)
-}
 
 /** The zone of the part for each value of the attribute. Other values count as `fallback`. */
 export type ZoneRule = { attribute: string; zones: ReadonlyMap<string, string>; fallback: string }
@@ -229,19 +218,13 @@ export async function insertRecipients(
     select ${of.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}, null::int2
     ${recipientsOf(of, range)}
     order by contacts.id`
-  await tx.run(sql`insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone, variant) ${rows}`)
-  const [row] = await tx.run<{ count: number }>(sql`
+  await tx`insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone, variant) ${rows}`
+  const [row] = await tx<{ count: number }>`
     select count(*) from broadcast_recipients
-    where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId} and ${inRange(range)(sql`contact_id`)}`)
+    where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId} and ${inRange(range)(sql`contact_id`)}`
   return row!.count
 }
 
-export async function selectExistingGroups(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly GroupId[],
-): Promise<GroupId[]> {
-  const rows = await db<{ id: GroupId }>`
-    select id from groups where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
-  return rows.map(({ id }) => id)
-}
+export const selectExistingGroups = (db: Reader, organizationId: OrganizationId, ids: readonly GroupId[]) =>
+  allValues(db<{ id: GroupId }>`
+    select id from groups where organization_id = ${organizationId} and id = any (${ids}::uuid[])`)

@@ -17,7 +17,7 @@ type Key = Pick<Broadcast, 'organizationId' | 'id'>
 export async function forLedger(
   { work, isStopping }: LedgerParts,
   key: Key,
-  change: (tx: Tx, range: IdRange) => Promise<void>,
+  change: (tx: Tx, range: IdRange) => Promise<unknown>,
 ): Promise<boolean> {
   const run = (after: ContactId, size: number) =>
     work(key.organizationId, async (tx) => {

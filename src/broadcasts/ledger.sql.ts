@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { allValues, firstValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { type IdRange, inRange } from '../segments/id-range.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -30,14 +31,12 @@ export async function selectRangeEnds(
   return ends
 }
 
-export async function selectLedgerZones(db: Reader, { organizationId, id }: Key): Promise<string[]> {
-  const rows = await db<{ zone: string }>`
+export const selectLedgerZones = (db: Reader, { organizationId, id }: Key) =>
+  allValues(db<{ zone: string }>`
     select zone from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id} and zone is not null
     group by zone
-    order by zone`
-  return rows.map(({ zone }) => zone)
-}
+    order by zone`)
 
 /** Replaces the parts of an earlier round, or of the sample. */
 export async function replaceParts(
@@ -59,34 +58,24 @@ export async function replaceParts(
 }
 
 /** Returns the numbers of the parts that are not done. */
-export async function selectOpenParts(db: Reader, organizationId: OrganizationId, id: BroadcastId): Promise<number[]> {
-  const rows = await db<{ part: number }>`
+export const selectOpenParts = (db: Reader, organizationId: OrganizationId, id: BroadcastId) =>
+  allValues(db<{ part: number }>`
     select part from broadcast_parts
     where organization_id = ${organizationId} and broadcast_id = ${id} and done_at is null
-    order by part`
-  return rows.map(({ part }) => part)
-}
+    order by part`)
 
 /** Returns the last contact of the next `size` rows of the ledger, or undefined if no more than that are left. */
-export async function findLedgerSliceEnd(
-  db: Reader,
-  { organizationId, id }: Key,
-  after: ContactId,
-  size: number,
-): Promise<ContactId | undefined> {
-  const [row] = await db<{ contactId: ContactId }>`
+export const findLedgerSliceEnd = (db: Reader, { organizationId, id }: Key, after: ContactId, size: number) =>
+  firstValue(db<{ contactId: ContactId }>`
     select contact_id from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id} and contact_id > ${after}
     order by contact_id
-    offset ${size - 1} limit 1`
-  return row?.contactId
-}
+    offset ${size - 1} limit 1`)
 
-export async function updateFreezing(tx: Tx, { organizationId, id }: Key, freezing: Freezing): Promise<void> {
-  await tx`
+export const updateFreezing = (tx: Tx, { organizationId, id }: Key, freezing: Freezing) =>
+  tx`
     update broadcasts set status = 'preparing', freezing = ${JSON.stringify(freezing)}::jsonb, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 /** Records that the recipients are frozen. */
 export async function markFrozen(
@@ -102,47 +91,42 @@ export async function markFrozen(
 }
 
 /** Deletes rows of a ledger that was not completed. */
-export async function deleteRecipients(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
-  await tx.run(sql`
+export const deleteRecipients = (tx: Tx, { organizationId, id }: Key, range: IdRange) =>
+  tx`
     delete from broadcast_recipients
-    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}`)
-}
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}`
 
 /** Records that nothing of an incomplete ledger is left. */
-export async function endFreezing(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`update broadcasts set freezing = null where organization_id = ${organizationId} and id = ${id}`
-}
+export const endFreezing = (tx: Tx, { organizationId, id }: Key) =>
+  tx`update broadcasts set freezing = null where organization_id = ${organizationId} and id = ${id}`
 
 /** Records that sending begins. */
-export async function markSending(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`
+export const markSending = (tx: Tx, { organizationId, id }: Key) =>
+  tx`
     update broadcasts
     set status = 'sending', reason = null, detail = null, updated_at = now(), finished_at = null,
       started_at = least(started_at, now()), watched_since = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
-export async function markFinished(tx: Tx, { organizationId, id }: Key, status: 'sent' | 'cancelled'): Promise<void> {
-  await tx`
+export const markFinished = (tx: Tx, { organizationId, id }: Key, status: 'sent' | 'cancelled') =>
+  tx`
     update broadcasts set status = ${status}, updated_at = now(), finished_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 /** Failed recipients will be sent in another round. */
-export async function beginRound(tx: Tx, { organizationId, id }: Key): Promise<void> {
-  await tx`update broadcasts set round = round + 1 where organization_id = ${organizationId} and id = ${id}`
-}
+export const beginRound = (tx: Tx, { organizationId, id }: Key) =>
+  tx`update broadcasts set round = round + 1 where organization_id = ${organizationId} and id = ${id}`
 
 type Changed = { organizationId: OrganizationId; broadcastId: BroadcastId; status: RecipientStatus }
 
 /** Failed recipients of a range become pending. */
 export async function resetFailed(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
-  const rows = await tx.run<Changed>(sql`
+  const rows = await tx<Changed>`
     update broadcast_recipients
     set status = 'pending', reason = null, message_id = null
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
       and status = 'failed'
-    returning organization_id, broadcast_id, status`)
+    returning organization_id, broadcast_id, status`
   addToCounts(tx, 'failed', rows)
 }
 
@@ -150,10 +134,10 @@ export type LedgerCounts = Partial<Record<RecipientStatus, number>>
 
 /** Counts the rows of a range of the ledger. */
 export async function countLedger(db: Reader, { organizationId, id }: Key, range: IdRange): Promise<LedgerCounts> {
-  const rows = await db.run<{ status: RecipientStatus; count: number }>(sql`
+  const rows = await db<{ status: RecipientStatus; count: number }>`
     select status, count(*) from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
-    group by status`)
+    group by status`
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
@@ -188,7 +172,7 @@ async function setCounts(tx: Tx, { organizationId, id }: Key, counts: LedgerCoun
 
 /** Copies the final status of deferred messages of a range into the ledger, if their worker has not. */
 export async function reconcileQueued(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
-  const rows = await tx.run<Changed>(sql`
+  const rows = await tx<Changed>`
     update broadcast_recipients
     set reason = messages.reason,
       status = case
@@ -200,17 +184,17 @@ export async function reconcileQueued(tx: Tx, { organizationId, id }: Key, range
       and ${inRange(range)(sql`broadcast_recipients.contact_id`)}
       and broadcast_recipients.status = 'queued' and messages.organization_id = ${organizationId}
       and messages.id = broadcast_recipients.message_id and messages.status <> 'queued'
-    returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id, broadcast_recipients.status`)
+    returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id, broadcast_recipients.status`
   addToCounts(tx, 'queued', rows)
 }
 
 /** Recipients of a range that were not sent become cancelled. */
 export async function cancelPending(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
-  const rows = await tx.run<Changed>(sql`
+  const rows = await tx<Changed>`
     update broadcast_recipients set status = 'cancelled'
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
       and status = 'pending'
-    returning organization_id, broadcast_id, status`)
+    returning organization_id, broadcast_id, status`
   addToCounts(tx, 'pending', rows)
 }
 
@@ -224,12 +208,12 @@ export type RecipientRow = {
 }
 
 /** A page of the ledger, in the order of contacts. */
-export async function selectRecipients(
+export const selectRecipients = (
   db: Reader,
   { organizationId, id }: Key,
   { status, after, limit }: { status: RecipientStatus | undefined; after: ContactId | undefined; limit: number },
-): Promise<RecipientRow[]> {
-  return db<RecipientRow>`
+) =>
+  db<RecipientRow>`
     select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
       recipient.variant
     from (
@@ -243,4 +227,3 @@ export async function selectRecipients(
     ) as recipient
     left join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
     order by recipient.contact_id`
-}

@@ -1,5 +1,6 @@
 import { type Standing, suppressedBy } from '../contacts/eligibility.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, firstValue, only } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { Broadcast, BroadcastStatus } from './broadcasts.sql.ts'
@@ -46,11 +47,10 @@ export async function updatePart(
   return rows.length > 0
 }
 
-export async function markPartDone(tx: Tx, { organizationId, broadcastId, part }: PartKey): Promise<void> {
-  await tx`
+export const markPartDone = (tx: Tx, { organizationId, broadcastId, part }: PartKey) =>
+  tx`
     update broadcast_parts set done_at = now()
     where organization_id = ${organizationId} and broadcast_id = ${broadcastId} and part = ${part}`
-}
 
 /** Reserves the time for some emails at the rate of the broadcast. Returns the wait in ms if it is not their turn yet. */
 export async function reserveRate(
@@ -93,7 +93,7 @@ export async function selectPending(
   const inZone = zone === null ? sql`` : sql`and zone = ${zone}`
   const inTest =
     recipients === 'all' ? sql`` : recipients === 'sample' ? sql`and variant is not null` : sql`and variant is null`
-  return db.run<PendingRecipient>(sql`
+  return db<PendingRecipient>`
     select recipient.contact_id, recipient.variant, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
       contacts.subscription,
       ${suppressedBy(organizationId)} as suppressed_by
@@ -108,47 +108,39 @@ export async function selectPending(
     left join lateral (
       select * from contacts where organization_id = ${organizationId} and id = recipient.contact_id offset 0
     ) as contacts on true
-    order by recipient.contact_id`)
+    order by recipient.contact_id`
 }
 
 /** Returns `cancelled` if the organization was deleted, and undefined if the broadcast was erased with it. */
-export async function findStatus(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: BroadcastId,
-): Promise<BroadcastStatus | undefined> {
-  const [row] = await db<{ status: BroadcastStatus }>`
+export const findStatus = (db: Reader, organizationId: OrganizationId, id: BroadcastId) =>
+  firstValue(db<{ status: BroadcastStatus }>`
     select case when organizations.deleted_at is null then broadcasts.status else 'cancelled' end as status
     from broadcasts
     join organizations on organizations.id = broadcasts.organization_id
-    where broadcasts.organization_id = ${organizationId} and broadcasts.id = ${id}`
-  return row?.status
-}
+    where broadcasts.organization_id = ${organizationId} and broadcasts.id = ${id}`)
 
 /** Returns those of the broadcasts that are cancelled. */
-export async function selectCancelled(
+export const selectCancelled = (
   db: Reader,
   keys: readonly { organizationId: OrganizationId; broadcastId: BroadcastId }[],
-): Promise<BroadcastId[]> {
-  const rows = await db<{ id: BroadcastId }>`
+) =>
+  allValues(db<{ id: BroadcastId }>`
     select id
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.broadcastId)}::uuid[])
       as key (organization_id, id)
     join broadcasts using (organization_id, id)
-    where status = 'cancelled'`
-  return rows.map(({ id }) => id)
-}
+    where status = 'cancelled'`)
 
 export type RecentReactions = { messages: number; hardBounces: number; complaints: number }
 
 /** Counts the hard bounces and complaints of the last `limit` emails of a broadcast. */
-export async function countRecentReactions(
+export const countRecentReactions = (
   db: Reader,
   { organizationId, id, flowId }: Pick<Broadcast, 'organizationId' | 'id' | 'flowId'>,
   since: MessageId,
   limit: number,
-): Promise<RecentReactions> {
-  const [row] = await db<RecentReactions>`
+) =>
+  only(db<RecentReactions>`
     select count(distinct recent.id) as messages,
       count(*) filter (where event_name = 'emailHardBounce') as hard_bounces,
       count(*) filter (where event_name = 'emailComplaint') as complaints
@@ -161,6 +153,4 @@ export async function countRecentReactions(
     ) as recent
     left join first_occurrences on first_occurrences.organization_id = ${organizationId}
       and first_occurrences.subject_id = recent.id
-      and first_occurrences.event_name in ('emailHardBounce', 'emailComplaint')`
-  return row!
-}
+      and first_occurrences.event_name in ('emailHardBounce', 'emailComplaint')`)

@@ -50,10 +50,10 @@ export async function addVariantsInRange(
 ): Promise<void> {
   const inSample = sql`organization_id = ${organizationId} and broadcast_id = ${id}
     and ${inRange(range)(sql`contact_id`)} and variant is not null`
-  const byStatus = await db.run<StatusRow>(sql`
-    select variant, status, count(*) from broadcast_recipients where ${inSample} group by 1, 2`)
+  const byStatus = await db<StatusRow>`
+    select variant, status, count(*) from broadcast_recipients where ${inSample} group by 1, 2`
   // "offset 0" keeps the planner from reading the reactions to all emails while its statistics are out of date.
-  const reactions = await db.run<ReactionRow>(sql`
+  const reactions = await db<ReactionRow>`
     select recipient.variant, reaction.event_name, count(*)
     from (
       select variant, message_id from broadcast_recipients where ${inSample} and message_id is not null offset 0
@@ -64,7 +64,7 @@ export async function addVariantsInRange(
         and first_occurrences.subject_id = recipient.message_id and first_occurrences.occurred_at < 'infinity'
       offset 0
     ) as reaction
-    group by 1, 2`)
+    group by 1, 2`
   addStatuses(results, byStatus)
   addReactions(results, reactions)
 }
@@ -93,36 +93,29 @@ const fieldOf: Record<string, 'opened' | 'clicked' | 'unsubscribed' | 'complaine
 }
 
 /** Records that the sample was sent: the winner is chosen after the time set by the user. */
-export async function markSampleSent(
+export const markSampleSent = (
   tx: Tx,
   { organizationId, id, decideAfterSeconds }: Pick<Broadcast, 'organizationId' | 'id' | 'decideAfterSeconds'>,
-): Promise<void> {
-  await tx`
+) =>
+  tx`
     update broadcasts
     set decides_at = now() + ${decideAfterSeconds} * interval '1 second', updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
-export async function updateWinner(
+export const updateWinner = (
   tx: Tx,
   { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
   winner: number,
-): Promise<void> {
-  await tx`
+) =>
+  tx`
     update broadcasts set winner = ${winner}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 /** Records the winner and that it is being sent to the rest. */
-export async function markDecided(
-  tx: Tx,
-  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
-  winner: number,
-): Promise<void> {
-  await tx`
+export const markDecided = (tx: Tx, { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>, winner: number) =>
+  tx`
     update broadcasts set winner = ${winner}, decided_at = now(), updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
-}
 
 /** Returns the ids of published versions of a flow by their number. */
 export async function findVersionIds(

@@ -1,5 +1,6 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
+import { countRows } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -29,13 +30,12 @@ export function flowsOf(keys: readonly FlowKey[]): FlowKey[] {
 }
 
 /** Returns the state of each of these flows, and the time of the database. */
-export async function findFlowStates(db: Reader, flows: readonly FlowKey[]): Promise<FlowState[]> {
-  return db<FlowState>`
+export const findFlowStates = (db: Reader, flows: readonly FlowKey[]) =>
+  db<FlowState>`
     select flows.organization_id, flows.id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
     join flows on flows.organization_id = key.organization_id and flows.id = key.id
     where deleted_at is null`
-}
 
 export type Recipient = {
   organizationName: string
@@ -208,8 +208,8 @@ export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promi
 export type StoredValues = Pick<SendRow, 'id' | 'context' | 'recipient' | 'queuedAt'>
 
 /** Returns the stored values after the commit if they are asked for, otherwise nothing. */
-export function insertMessages(tx: Tx, messages: readonly NewMessage[], isReturned: boolean): Promise<StoredValues[]> {
-  return tx.send<StoredValues>`
+export const insertMessages = (tx: Tx, messages: readonly NewMessage[], isReturned: boolean) =>
+  tx.send<StoredValues>`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
       status, reason, is_test, send_at)
     select organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb,
@@ -231,7 +231,6 @@ export function insertMessages(tx: Tx, messages: readonly NewMessage[], isReturn
     ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
       reason, is_test, send_at)
     ${isReturned ? sql`returning id, context, recipient, queued_at` : sql``}`
-}
 
 export type UsedKey = {
   organizationId: OrganizationId
@@ -253,25 +252,19 @@ type StoredAnswer = {
 }
 
 /** Returns the keys used within the last 24 hours, with the response that was sent. */
-export async function findUsedKeys(
-  db: Reader,
-  keys: { organizationId: OrganizationId; key: string }[],
-): Promise<UsedKey[]> {
-  return db<UsedKey>`
+export const findUsedKeys = (db: Reader, keys: { organizationId: OrganizationId; key: string }[]) =>
+  db<UsedKey>`
     select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.message_id, used.answer,
       messages.flow_id, messages.contact_id, messages.email, messages.queued_at, messages.send_at
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
     join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
     join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
     where used.created_at >= now() - interval '24 hours'`
-}
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */
-export async function deleteOldKeys(db: Writer, limit: number): Promise<number> {
-  const rows = await db`
+export const deleteOldKeys = (db: Writer, limit: number) =>
+  countRows(db`
     delete from idempotency_keys
     using (select organization_id, key from idempotency_keys where created_at < now() - interval '25 hours' limit ${limit}) old
     where idempotency_keys.organization_id = old.organization_id and idempotency_keys.key = old.key
-    returning 1`
-  return rows.length
-}
+    returning 1`)

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
 export type CancellableMessage = {
@@ -13,22 +14,15 @@ export type CancellableMessage = {
 }
 
 /** Locks the message until the end of the transaction. Returns undefined if it does not exist. */
-export async function lockMessage(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: MessageId,
-): Promise<CancellableMessage | undefined> {
-  const [row] = await tx<CancellableMessage>`
+export const lockMessage = (tx: Tx, organizationId: OrganizationId, id: MessageId) =>
+  first(tx<CancellableMessage>`
     select status, queued_at, send_at, sending, reason is not null as is_deferred,
       broadcast_id is not null as is_of_broadcast
     from messages
     where organization_id = ${organizationId} and id = ${id}
-    for no key update`
-  return row
-}
+    for no key update`)
 
-export async function markCancelled(tx: Tx, organizationId: OrganizationId, id: MessageId): Promise<void> {
-  await tx`
+export const markCancelled = (tx: Tx, organizationId: OrganizationId, id: MessageId) =>
+  tx`
     update messages set status = 'cancelled', reason = null
     where organization_id = ${organizationId} and id = ${id} and status = 'queued'`
-}

@@ -1,8 +1,9 @@
 import type { Tx } from '../db/db.ts'
+import { onlyValue } from '../db/rows.ts'
 
 /** Emails that are scheduled for later are kept. The jobs of the others are deleted when a worker reads them. */
-export async function failQueuedMessages(tx: Tx, before: Date, reason: string): Promise<number> {
-  const [row] = await tx<{ count: number }>`
+export const failQueuedMessages = (tx: Tx, before: Date, reason: string) =>
+  onlyValue(tx<{ count: number }>`
     with failed as (
       update messages set status = 'failed', reason = ${reason}
       from jobs
@@ -11,6 +12,4 @@ export async function failQueuedMessages(tx: Tx, before: Date, reason: string): 
         and messages.status = 'queued' and messages.queued_at < ${before}
       returning 1
     )
-    select count(*) from failed`
-  return row!.count
-}
+    select count(*) from failed`)

@@ -1,6 +1,7 @@
 import { storedText } from '../contacts/stored-address.ts'
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
@@ -66,13 +67,13 @@ export async function selectMessages(
     ...(filter.query ? [matchesQuery(organizationId, filter.query)] : []),
     ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
   ]
-  return db.run<MessageRow>(sql`
+  return db<MessageRow>`
     select ${columns}
     from messages
     left join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     where ${and(conditions)}
     order by messages.id desc
-    limit ${filter.limit}`)
+    limit ${filter.limit}`
 }
 
 function hasStatus(status: MessageStatus): Sql {
@@ -107,20 +108,14 @@ export type MessageDetail = MessageRow & {
   recipient: RecipientSnapshot | null
 }
 
-export async function findMessage(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: MessageId,
-): Promise<MessageDetail | undefined> {
-  const [row] = await db.run<MessageDetail>(sql`
+export const findMessage = (db: Reader, organizationId: OrganizationId, id: MessageId) =>
+  first(db<MessageDetail>`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
       versions.from_name, versions.from_email, messages.recipient
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
     where messages.organization_id = ${organizationId} and messages.id = ${id}`)
-  return row
-}
 
 export type MessageEvent = {
   messageId: MessageId
@@ -135,12 +130,8 @@ export type MessageEvent = {
 const eventsPerMessageMax = 200
 
 /** Returns the events of several messages, oldest first, through the index on contacts. */
-export async function selectEventsOf(
-  db: Reader,
-  organizationId: OrganizationId,
-  messages: MessageRow[],
-): Promise<MessageEvent[]> {
-  return db<MessageEvent>`
+export const selectEventsOf = (db: Reader, organizationId: OrganizationId, messages: MessageRow[]) =>
+  db<MessageEvent>`
     select event.*
     from unnest(${messages.map(({ id }) => id)}::uuid[], ${messages.map(({ contactId }) => contactId)}::uuid[]) as message (id, contact_id)
     cross join lateral (
@@ -150,4 +141,3 @@ export async function selectEventsOf(
       order by occurred_at, events.id
       limit ${eventsPerMessageMax}
     ) as event`
-}

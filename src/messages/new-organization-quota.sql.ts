@@ -7,12 +7,12 @@ export type NewOrganization = { id: OrganizationId; used: number }
  * Returns which of these organizations registered themselves within `newForDays`, with the number of messages accepted
  * since `since`. Counts up to `countMax`, along the primary key.
  */
-export async function findNewOrganizations(
+export const findNewOrganizations = (
   db: Reader,
   ids: readonly OrganizationId[],
   { newForDays, since, countMax }: { newForDays: number; since: Date; countMax: number },
-): Promise<NewOrganization[]> {
-  return db<NewOrganization>`
+) =>
+  db<NewOrganization>`
     select organizations.id, (
         select count(*) from (
           select from messages
@@ -23,4 +23,3 @@ export async function findNewOrganizations(
     from unnest(${ids}::uuid[]) as key (organization_id)
     join organizations on organizations.id = key.organization_id
     where self_registered and created_at > now() - ${newForDays} * interval '1 day'`
-}

@@ -44,14 +44,13 @@ export async function claimLanes(
 export type DueKind = { kind: JobKind; inMs: number }
 
 /** Returns the kinds with lanes that no worker holds and that are due within this time, and when the first of them is due. */
-export async function findDueKinds(db: Reader, kinds: readonly JobKind[], withinMs: number): Promise<DueKind[]> {
-  return db<DueKind>`
+export const findDueKinds = (db: Reader, kinds: readonly JobKind[], withinMs: number) =>
+  db<DueKind>`
     select kind, ceil(extract(epoch from min(next_due_at) - now()) * 1000)::float8 as in_ms
     from lanes
     where kind = any (${kinds}::text[]) and next_due_at <= now() + ${withinMs} * interval '1 ms' and not held
       and leased_until < now()
     group by kind`
-}
 
 /** Returns the organizations that have due lanes which no worker holds, those that have waited longest first. */
 export async function findDueOrganizations(
@@ -76,13 +75,8 @@ export async function findDueOrganizations(
 export type LaneHold = LaneKey & { token: string }
 
 /** Extends the leases and returns the lanes whose token still matches, and whether they are paused. */
-export async function renewLanes(
-  db: Writer,
-  kind: JobKind,
-  holds: readonly LaneHold[],
-  leaseMs: number,
-): Promise<(LaneKey & { isPaused: boolean })[]> {
-  return db<LaneKey & { isPaused: boolean }>`
+export const renewLanes = (db: Writer, kind: JobKind, holds: readonly LaneHold[], leaseMs: number) =>
+  db<LaneKey & { isPaused: boolean }>`
     update lanes
     set leased_until = now() + ${leaseMs} * interval '1 ms'
     from unnest(
@@ -93,7 +87,6 @@ export async function renewLanes(
     where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
       and lanes.token = hold.token
     returning lanes.organization_id, lanes.lane, lanes.held as is_paused`
-}
 
 export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }
 export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; ctid: string }
@@ -103,8 +96,8 @@ export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; paylo
  * previous one: deleted jobs leave dead entries at the low end of the index, which cannot be removed while an old
  * snapshot is open.
  */
-export async function readJobs(db: Reader, kind: JobKind, reads: readonly LaneRead[]): Promise<JobRow[]> {
-  return db<JobRow>`
+export const readJobs = (db: Reader, kind: JobKind, reads: readonly LaneRead[]) =>
+  db<JobRow>`
     select job.*
     from unnest(
       ${reads.map((read) => read.organizationId)}::uuid[],
@@ -125,7 +118,6 @@ export async function readJobs(db: Reader, kind: JobKind, reads: readonly LaneRe
       order by jobs.due_at, jobs.id
       limit read.row_limit
     ) as job`
-}
 
 /**
  * Releases lanes with their next due time. The lane rows are locked first and the jobs read in a second statement, so

@@ -1,11 +1,10 @@
 import type { Reader } from '../db/db.ts'
+import { first } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** Resolves when the database responds. */
-export async function askDatabase(db: Reader): Promise<void> {
-  await db`select 1`
-}
+export const askDatabase = (db: Reader) => db`select 1`
 
 /** Returns false also if the organization does not exist. */
 export async function findKeepsAddresses(db: Reader, organizationId: OrganizationId): Promise<boolean> {
@@ -21,18 +20,12 @@ export type Recipient = {
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
 }
 
-export async function findRecipient(
-  db: Reader,
-  organizationId: OrganizationId,
-  contactId: ContactId,
-): Promise<Recipient | undefined> {
-  const [row] = await db<Recipient>`
+export const findRecipient = (db: Reader, organizationId: OrganizationId, contactId: ContactId) =>
+  first(db<Recipient>`
     select organizations.name as organization_name, contacts.email, contacts.subscription
     from organizations
     left join contacts on contacts.organization_id = organizations.id and contacts.id = ${contactId}
-    where organizations.id = ${organizationId}`
-  return row
-}
+    where organizations.id = ${organizationId}`)
 
 export type SentMessage = {
   organizationId: OrganizationId
