@@ -268,7 +268,7 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
     port: config.BOUNCE_SMTP_PORT,
     domain: config.BOUNCE_DOMAIN,
     verify: (address) => isSignedAddress(tokens, address),
-    onMail: (mail) => processIncomingBounce({ db, tokens, events, tasks, log }, mail),
+    onEmail: (mail) => processIncomingBounce({ db, tokens, events, tasks, log }, mail),
     ...(tls && { tls }),
     log,
   })

@@ -55,7 +55,7 @@ const emailBacklog = {
   queued: 'waxwing_emails_queued',
   postponed: 'waxwing_emails_deferred',
   lag: 'waxwing_email_lag_seconds',
-  what: 'Emails',
+  title: 'Emails',
 }
 
 export type Role = 'serve' | 'work'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newFolder, startCommand } from './support/command.ts'
 import { orderFlow } from './support/flows.ts'
-import { type ReceivedMail, startRelay } from './support/relay.ts'
+import { type ReceivedEmail, startRelay } from './support/relay.ts'
 import { type Customer, makeDataDir, newCustomer, startService } from './support/service.ts'
 import { callUrl } from './support/test-app.ts'
 import { createTestDb, type TestDb } from './support/test-db.ts'
@@ -14,7 +14,7 @@ const sendsBefore = 500
 const atOnce = 20
 const passphrase = 'a passphrase of the backup'
 
-const messageIdOf = ({ raw }: ReceivedMail) => /^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!
+const messageIdOf = ({ raw }: ReceivedEmail) => /^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!
 
 /** Sends until `stop` is called, and collects the ids of accepted messages. */
 function startSending(url: string, customer: Customer, flowId: string) {

@@ -1,7 +1,7 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import type { MailDraft } from '../flows/templates.task.ts'
+import type { EmailDraft } from '../flows/templates.task.ts'
 import { draftValues } from '../flows/values.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { Pacer } from '../runtime/pacer.ts'
@@ -60,7 +60,7 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
   const isRendering = () => performance.now() <= until && !(isSlow && check.checked >= slowChecksMax)
   const pacer = new Pacer()
   const render = async (contact: AudienceContact) => {
-    const drafts: MailDraft[] = []
+    const drafts: EmailDraft[] = []
     const values = draftValues(contact, flow.organizationName, context)
     for (const version of versions) drafts.push(await parts.runner.draft(version, values))
     const missing = [...new Set(drafts.flatMap((each) => each.missing))]

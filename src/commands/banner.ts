@@ -27,7 +27,7 @@ export async function banner({
   /** Webhooks whose secret cannot be decrypted. */
   undecryptable: number
 }): Promise<string> {
-  const mail = config.SMTP_URL
+  const sending = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it)'
   const targets = privateTargetWarning(config)
@@ -39,7 +39,7 @@ export async function banner({
     ...(demoAccount ? demoLines(demoAccount) : []),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
-    `  Mail       ${mail}`,
+    `  Mail       ${sending}`,
     ...(roles.includes('work') && config.SMTP_URL ? [`             ${describeSending(config)}`] : []),
     ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),

@@ -203,7 +203,7 @@ test('doctor checks that the bounce listener answers and that its domain has an 
   )
   const log = { info: () => {}, error: () => {} }
   const listen = (domain: string) =>
-    startBounceListener({ host: '127.0.0.1', port: 0, domain, verify: () => true, onMail: async () => {}, log })
+    startBounceListener({ host: '127.0.0.1', port: 0, domain, verify: () => true, onEmail: async () => {}, log })
   const check = async (domain: string, port: number) => {
     const config = readConfig({
       BOUNCE_SMTP_HOST: '0.0.0.0',

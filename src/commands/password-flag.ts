@@ -17,11 +17,8 @@ export async function readPassword(flags: Flags): Promise<{ password: string; is
   return argument ? { password: argument, isGenerated: false } : { password: generatePassword(), isGenerated: true }
 }
 
-/**
- * Returns the first line of standard input, without its end. Throws `SetupFault` if it is empty; `what` names what is
- * expected.
- */
-export async function readLine(what: string): Promise<string> {
+/** Returns the first line of standard input. Throws `SetupFault` if it is empty, with the name of the value. */
+export async function readLine(name: string): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
@@ -30,6 +27,6 @@ export async function readLine(what: string): Promise<string> {
     if (piece.includes(10) || bytes > bytesMax) break
   }
   const [line = ''] = Buffer.concat(pieces).subarray(0, bytesMax).toString().split(/\r?\n/, 1)
-  if (line === '') throw new SetupFault(`Standard input is empty. Write the ${what} to it, followed by a line feed.`)
+  if (line === '') throw new SetupFault(`Standard input is empty. Write the ${name} to it, followed by a line feed.`)
   return line
 }

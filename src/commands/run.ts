@@ -104,18 +104,18 @@ async function startOrExplain(app: App, config: Config, roles: readonly Role[]):
     await app.start()
   } catch (error) {
     await app.stop().catch(() => {})
-    const ownPort = roles.includes('serve') ? 'PORT' : 'WORK_PORT'
-    throw listenFault(error as ListenError, config, ownPort) ?? error
+    const mainPort = roles.includes('serve') ? 'PORT' : 'WORK_PORT'
+    throw listenFault(error as ListenError, config, mainPort) ?? error
   }
 }
 
 type ListenError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string }
 
 /** Maps an error of `listen` to a `SetupFault` with advice. Returns undefined for all other errors. */
-function listenFault({ code, port, address, hostname }: ListenError, config: Config, ownPort: SettingName) {
+function listenFault({ code, port, address, hostname }: ListenError, config: Config, mainPort: SettingName) {
   const host = address ?? hostname
   const listeners: [SettingName, SettingName][] = [
-    [ownPort, 'HOST'],
+    [mainPort, 'HOST'],
     ['METRICS_PORT', 'METRICS_HOST'],
     ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'],
   ]

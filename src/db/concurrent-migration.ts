@@ -38,8 +38,8 @@ type PartitionedIndex = { statement: string; index: string; table: string }
  * its own, built concurrently. The index of the table becomes valid when those of all partitions are attached to it.
  */
 async function createOnPartitions(client: pg.Client, { statement, index, table }: PartitionedIndex): Promise<void> {
-  const ofTable = withoutConcurrently(statement).replace(` on ${table} `, ` on only ${table} `)
-  if ((await isIndexValid(client, index)) === undefined) await client.query(ofTable)
+  const tableIndex = withoutConcurrently(statement).replace(` on ${table} `, ` on only ${table} `)
+  if ((await isIndexValid(client, index)) === undefined) await client.query(tableIndex)
   const { rows: partitions } = await client.query<{ name: string; indexed: boolean }>(
     `select partition.relname as name, exists (
        select from pg_inherits as attached
@@ -51,10 +51,10 @@ async function createOnPartitions(client: pg.Client, { statement, index, table }
     [index, table],
   )
   for (const { name } of partitions.filter(({ indexed }) => !indexed)) {
-    const ofPartition = name.replace(table, index)
-    const build = statement.replace(` ${index} on ${table} `, ` ${ofPartition} on ${name} `)
+    const partitionIndex = name.replace(table, index)
+    const build = statement.replace(` ${index} on ${table} `, ` ${partitionIndex} on ${name} `)
     await runStatement(client, build)
-    await client.query(`alter index ${index} attach partition ${ofPartition}`)
+    await client.query(`alter index ${index} attach partition ${partitionIndex}`)
   }
 }
 

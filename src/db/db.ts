@@ -55,7 +55,7 @@ const defaultStatementTimeoutMs = 30_000
  * Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. PgBouncer accepts
  * these options and no others.
  */
-const ourOptions = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
+const fixedOptions = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
 
 // Counts and byte sizes are int8 and far below 2^53.
 const int8Oid = 20
@@ -68,7 +68,7 @@ export function openDb(options: DbOptions): Db {
   const { connection, direct, connectionsMax = 10, applicationName = 'waxwing' } = options
   const { statementTimeoutMs = defaultStatementTimeoutMs } = options
   const settingsOf = (connection: Connection) => ({
-    ...withOurOptions(connection),
+    ...withFixedOptions(connection),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: answerTimeoutMs(statementTimeoutMs),
@@ -123,13 +123,13 @@ export function openDb(options: DbOptions): Db {
 }
 
 /** pg uses either the options in the URL or ours, so those in the URL are moved in front of ours. */
-function withOurOptions(connection: Connection): Connection & { options: string } {
-  if (!('connectionString' in connection)) return { ...connection, options: ourOptions }
+function withFixedOptions(connection: Connection): Connection & { options: string } {
+  if (!('connectionString' in connection)) return { ...connection, options: fixedOptions }
   const [address = '', query = ''] = connection.connectionString.split(/\?(.*)/s)
   const theirs = new URLSearchParams(query).getAll('options')
   // The rest is kept verbatim, because pg is strict about percent-encoding.
   const rest = query.split('&').filter((parameter) => !parameter.startsWith('options='))
-  return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, ourOptions].join(' ') }
+  return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, fixedOptions].join(' ') }
 }
 
 /** Returns true if the database or the connection failed rather than the statement, so that a retry may succeed. */

@@ -88,14 +88,14 @@ function checkNumbers(migrations: Migration[]): void {
 }
 
 /** The files belong to this version of the code and do not change while it runs. */
-let ownNumbers: number[] | undefined
+let knownNumbers: number[] | undefined
 
 /** Returns true if no migration is pending. */
 export async function isMigrated(db: Db): Promise<boolean> {
-  ownNumbers ??= readMigrations().map(({ number }) => number)
+  knownNumbers ??= readMigrations().map(({ number }) => number)
   const [row] = await db<{ count: number }>`
-    select count(*) from schema_migrations where number = any (${ownNumbers}::integer[])`
-  return row!.count === ownNumbers.length
+    select count(*) from schema_migrations where number = any (${knownNumbers}::integer[])`
+  return row!.count === knownNumbers.length
 }
 
 /** Returns false for a database that Waxwing was never started on. */

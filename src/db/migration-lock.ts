@@ -16,10 +16,10 @@ const unlimited = { unlimited: true }
 export async function withMigrationLock<Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   for (;;) {
     const run = await db.begin(async (tx) => {
-      const [lock] = await tx<{ held: boolean }>`
-        select pg_try_advisory_xact_lock(${advisoryLock}) as held,
+      const [lock] = await tx<{ isLocked: boolean }>`
+        select pg_try_advisory_xact_lock(${advisoryLock}) as is_locked,
           set_config('idle_in_transaction_session_timeout', '0', true)`
-      if (!lock!.held) return undefined
+      if (!lock!.isLocked) return undefined
       return { result: await work(tx) }
     }, unlimited)
     if (run) return run.result

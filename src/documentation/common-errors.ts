@@ -151,14 +151,14 @@ export function errorResponses(
   errors: OperationErrors,
   checksQuery: boolean,
 ): Record<string, ResponseEntry> {
-  const own = Object.entries(errors) as [RefusalType, string][]
-  const statuses = new Set([...commonStatuses(operation, checksQuery), ...own.map(([type]) => statusOf[type])])
+  const declared = Object.entries(errors) as [RefusalType, string][]
+  const statuses = new Set([...commonStatuses(operation, checksQuery), ...declared.map(([type]) => statusOf[type])])
   return Object.fromEntries(
     [...statuses]
       .sort((a, b) => a - b)
       .map((status) => {
         const common = commonErrors[status]
-        const specific = own.filter(([type]) => statusOf[type] === status)
+        const specific = declared.filter(([type]) => statusOf[type] === status)
         if (specific.length === 0 && common) return [status, { $ref: `#/components/responses/${common.name}` }]
         const isCommon = common && commonStatuses(operation, checksQuery).includes(status)
         const described = specific.map(([type, when]) => `\`${type}\`: ${when}`)

@@ -18,7 +18,7 @@ export function nameSchemas(document: ApiDocument): void {
   const add = (name: string, schema: Schema): Schema => {
     components[name] ??= schema
     const { description: _, ...known } = components[name]
-    const { description: _own, ...content } = schema
+    const { description: _description, ...content } = schema
     if (!isDeepStrictEqual(content, known)) throw new Error(`Different schemas are called ${name}.`)
     return refTo(name)
   }

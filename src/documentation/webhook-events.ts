@@ -79,7 +79,7 @@ const broadcast: Record<string, Schema> = {
 }
 
 /** The additional fields of each event type. A new event type does not compile without an entry. */
-const ownFields: Record<WebhookEventName, Record<string, Schema>> = {
+const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
   emailSent: {},
   emailOpen: reaction,
   emailClick: { ...reaction, url: text('The link that was clicked.') },
@@ -123,7 +123,7 @@ const payloadOf = (eventName: WebhookEventName): Schema =>
     event_name: { type: 'string', const: eventName },
     organization_id: text('The organization, `org_…`.'),
     timestamp: { type: 'integer', description: 'When the event occurred, in seconds since 1970.' },
-    data: object(dataNames[eventName] ?? `${upperFirst(eventName)}Data`, { ...common, ...ownFields[eventName] }, [
+    data: object(dataNames[eventName] ?? `${upperFirst(eventName)}Data`, { ...common, ...extraFields[eventName] }, [
       'test',
       'ip',
     ]),

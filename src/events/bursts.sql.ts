@@ -104,11 +104,11 @@ export type Click = {
 
 /** Locks the messages until the end of the transaction: no other transaction can record or label clicks on them. */
 export async function lockFirstClicks(tx: Tx, list: readonly ClickWindow[]): Promise<void> {
-  for (const [organizationId, own] of groupBy(list, (each) => each.organizationId))
+  for (const [organizationId, windows] of groupBy(list, (each) => each.organizationId))
     await tx`
       select from first_occurrences
       where organization_id = ${organizationId} and event_name = 'emailClick'
-        and subject_id = any (${own.map((each) => each.messageId)}::uuid[])
+        and subject_id = any (${windows.map((each) => each.messageId)}::uuid[])
       order by subject_id
       for update`
 }

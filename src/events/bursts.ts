@@ -103,12 +103,12 @@ async function labelBurstsIn(tx: Tx, suspects: readonly ClickWindow[]): Promise<
 async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
   const changes = new CounterChanges()
   const labelled: LabelledClicks[] = []
-  for (const [organizationId, own] of groupBy(clicks, (click) => click.organizationId)) {
+  for (const [organizationId, group] of groupBy(clicks, (click) => click.organizationId)) {
     const click = { organizationId, eventName: 'emailClick' as const }
     const relabelled = await labelAsMachine(
       tx,
       organizationId,
-      own.map(({ id }) => id),
+      group.map(({ id }) => id),
     )
     for (const { flowId, occurredAt: at } of relabelled) changes.add({ ...click, flowId }, at, { machine: 1 })
     const messages = groupBy(relabelled, ({ messageId }) => messageId).map(([, [first]]) => first!)

@@ -19,11 +19,11 @@ const namesOfSending: ReadonlySet<EventName> = new Set(['emailSent', 'emailSoftB
 /** Updates the messages that were sent or bounced according to these events. */
 export function changeMessages(tx: Tx, events: readonly NewEvent[]): void {
   const ofSending = events.filter(({ eventName, messageId }) => messageId !== null && namesOfSending.has(eventName))
-  for (const [organizationId, own] of groupBy(ofSending, (event) => event.organizationId))
+  for (const [organizationId, group] of groupBy(ofSending, (event) => event.organizationId))
     updateMessageStates(
       tx,
       organizationId,
-      groupBy(own, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events)),
+      groupBy(group, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events)),
     )
 }
 
@@ -50,8 +50,8 @@ export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Pro
     ({ eventName, messageId }) => messageId !== null && eventName !== 'emailSent' && namesOfSending.has(eventName),
   )
   const bounced: BouncedRecipient[] = []
-  for (const [organizationId, own] of groupBy(bounces, (event) => event.organizationId)) {
-    const states = groupBy(own, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events))
+  for (const [organizationId, group] of groupBy(bounces, (event) => event.organizationId)) {
+    const states = groupBy(group, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events))
     bounced.push(...(await updateBouncedRecipients(tx, organizationId, states)))
   }
   return groupBy(bounced, ({ broadcastId }) => broadcastId)
@@ -77,13 +77,13 @@ export async function suppressAddresses(
   const suppressing = events.filter(
     ({ eventName, contactId }) => suppressionReasons[eventName] && contacts.has(contactId),
   )
-  for (const [organizationId, own] of groupBy(suppressing, (event) => event.organizationId)) {
+  for (const [organizationId, group] of groupBy(suppressing, (event) => event.organizationId)) {
     const sentTo = await findMessageAddresses(
       tx,
       organizationId,
-      own.flatMap(({ eventName, messageId }) => (eventName === 'contactUnsubscribe' ? [] : (messageId ?? []))),
+      group.flatMap(({ eventName, messageId }) => (eventName === 'contactUnsubscribe' ? [] : (messageId ?? []))),
     )
-    const rows = own
+    const rows = group
       .toSorted((a, b) => +a.occurredAt - +b.occurredAt)
       .map(({ eventName, contactId, messageId, data }) => {
         const address = (messageId !== null && sentTo.get(messageId)) || contacts.get(contactId)!.email
@@ -96,7 +96,7 @@ export async function suppressAddresses(
         }
       })
     insertSuppressions(tx, organizationId, rows)
-    const unsubscribed = own.filter(({ eventName }) => eventName === 'contactUnsubscribe')
+    const unsubscribed = group.filter(({ eventName }) => eventName === 'contactUnsubscribe')
     if (unsubscribed.length > 0)
       unsubscribeContacts(
         tx,

@@ -52,13 +52,13 @@ async function compareAll(tx: Tx): Promise<Omit<RebuildReport, 'linksAdded'>> {
   await recount(tx, since ?? theBeginning)
   const counted = await compare(tx, since ?? theBeginning)
   await recountFlows(tx, since ?? theBeginning)
-  const ofFlows = await compareFlows(tx, since ?? theBeginning)
+  const flows = await compareFlows(tx, since ?? theBeginning)
   const differences = await describeDifferences(tx, describedMax)
   differences.push(...(await describeFlowDifferences(tx, describedMax - differences.length)))
   return {
     ...counted,
-    counters: counted.counters + ofFlows.counters,
-    countersDifferent: counted.countersDifferent + ofFlows.different,
+    counters: counted.counters + flows.counters,
+    countersDifferent: counted.countersDifferent + flows.different,
     since: since ?? null,
     differences,
     corrected: false,

@@ -32,8 +32,8 @@ export type { NewEvent } from './record.sql.ts'
  * consists of the timestamp of the message and a hash, so recording the event again, by any process at any time, yields
  * the same event.
  */
-export const derivedEventId = (messageId: MessageId, what: string): EventId =>
-  derivedId('evt', messageId, messageId, what)
+export const derivedEventId = (messageId: MessageId, kind: string): EventId =>
+  derivedId('evt', messageId, messageId, kind)
 
 export type Recorded = {
   /** The events that were not recorded before. */

@@ -10,7 +10,7 @@ import {
   compileTask,
   draftOf,
   draftTask,
-  type MailDraft,
+  type EmailDraft,
   previewTask,
 } from './templates.task.ts'
 import type { TemplateValues } from './values.ts'
@@ -58,7 +58,7 @@ export class TemplateRunner {
   }
 
   /** Returns a promise only if a task is needed: broadcasts draft many emails in one turn of the event loop. */
-  draft(version: ReadyVersion, values: TemplateValues): MailDraft | Promise<MailDraft> {
+  draft(version: ReadyVersion, values: TemplateValues): EmailDraft | Promise<EmailDraft> {
     return (
       this.#inline(version, (template) => draftOf(template, values, inlineLimits)) ??
       this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))

@@ -32,14 +32,14 @@ export type StoredTemplate = {
 }
 
 export type RenderedBody = { html: string; text: string }
-type RenderedMail = RenderedBody & { subject: string }
+type RenderedEmail = RenderedBody & { subject: string }
 
 export type CompiledTemplate = {
   stored: StoredTemplate
   variables: readonly Variable[]
   recipientFields: RecipientFields
   /** Throws `Refusal` if the template fails with these values or exceeds the limits of an email. */
-  render(values: TemplateValues): RenderedMail
+  render(values: TemplateValues): RenderedEmail
   /** The subject is rendered when an email is accepted, and the body when it is sent. */
   renderSubject(values: TemplateValues, limits?: RenderLimits): string
   renderBody(values: TemplateValues, limits?: RenderLimits): RenderedBody
@@ -184,7 +184,7 @@ function refusalOf(name: TemplatePart, source: string, error: unknown): unknown 
 
 /** Collapses whitespace and control characters to spaces, since a subject is a single line. */
 function oneLine(subject: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
   const line = subject.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
   return isLongerThan(line, subjectLengthMax) ? [...line].slice(0, subjectLengthMax).join('') : line
 }

@@ -50,9 +50,9 @@ export const previewTask = defineTask<PreviewInput & { cpuMs: number }, Preview>
 export type RenderInput = { key: string; stored: StoredTemplate; values: TemplateValues; cpuMs: number }
 
 /** What is determined when an email is accepted. The subject is empty if variables are missing. */
-export type MailDraft = { missing: string[]; unused: string[]; subject: string; recipient: RecipientSnapshot }
+export type EmailDraft = { missing: string[]; unused: string[]; subject: string; recipient: RecipientSnapshot }
 
-export function draftOf(template: CompiledTemplate, values: TemplateValues, limits: RenderLimits): MailDraft {
+export function draftOf(template: CompiledTemplate, values: TemplateValues, limits: RenderLimits): EmailDraft {
   const missing = missingVariables(template, values)
   return {
     missing,
@@ -62,7 +62,7 @@ export function draftOf(template: CompiledTemplate, values: TemplateValues, limi
   }
 }
 
-export const draftTask = defineTask<RenderInput, MailDraft>({
+export const draftTask = defineTask<RenderInput, EmailDraft>({
   name: 'flows.draft',
   title: 'Rendering the subject of this email',
   msMax: renderMsMax,

@@ -5,8 +5,8 @@ import { visitTags } from './html-tags.ts'
  * Adds a visible unsubscribe link to a marketing email. A part that contains the link already stays unchanged. Checks the
  * rendered email, not the template, because a template may show the link under a condition only.
  */
-export function withUnsubscribeLine<Bodies extends { html: string; text: string }>(mail: Bodies, url: string): Bodies {
-  return { ...mail, html: htmlWithLine(mail.html, url), text: textWithLine(mail.text, url) }
+export function withUnsubscribeLine<Bodies extends { html: string; text: string }>(body: Bodies, url: string): Bodies {
+  return { ...body, html: htmlWithLine(body.html, url), text: textWithLine(body.text, url) }
 }
 
 function htmlWithLine(html: string, url: string): string {

@@ -28,8 +28,8 @@ export async function findProblems(options: ReadinessOptions): Promise<string[]>
 /** Leaves out what cannot be checked because an earlier check failed. */
 async function checkReadiness({ db, directories, freeMibMin }: ReadinessOptions): Promise<CheckResult[]> {
   const checkDisks = freeMibMin > 0 ? directories.map((directory) => checkDisk(directory, freeMibMin)) : []
-  const [ofDatabase, ...ofDisks] = await Promise.all([checkDatabase(db), ...checkDisks])
-  return [...ofDatabase, ...ofDisks]
+  const [database, ...disks] = await Promise.all([checkDatabase(db), ...checkDisks])
+  return [...database, ...disks]
 }
 
 async function checkDatabase(db: Db): Promise<CheckResult[]> {

@@ -20,7 +20,7 @@ const SummaryOut = Named('InboxEmailSummary', {
   received_at: Timestamp,
   size_bytes: Type.Integer(),
 })
-const MailOut = Named('InboxEmail', {
+const EmailOut = Named('InboxEmail', {
   ...SummaryOut.properties,
   html: Nullable(Type.String()),
   text: Nullable(Type.String()),
@@ -74,21 +74,21 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         summary: 'Get an email of the built-in inbox',
         description: 'At most 256 KiB of the email are parsed and returned.',
         params: IdParams,
-        response: answers(MailOut),
+        response: answers(EmailOut),
       },
       handler: async (request) => {
         const id = parseId('msg', request.params.id)
         const reader = memberOf(request)
-        const mail = id && (await findInInbox(db, reader.organizationId, id, reader))
-        if (!mail) throw notFound('email')
-        const shown = beginningOf(mail.raw)
+        const email = id && (await findInInbox(db, reader.organizationId, id, reader))
+        if (!email) throw notFound('email')
+        const shown = beginningOf(email.raw)
         const { html, text, headers } = await PostalMime.parse(shown)
         return ok({
-          ...summaryOut(mail),
+          ...summaryOut(email),
           html: html ?? null,
           text: text ?? null,
           headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
-          truncated: shown.length < mail.raw.length,
+          truncated: shown.length < email.raw.length,
           raw: shown.toString('utf8'),
         })
       },
@@ -109,12 +109,12 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
   }
 }
 
-const summaryOut = (mail: InboxSummary) => ({
-  id: toText('msg', mail.messageId),
-  message_id: mail.isMessage ? toText('msg', mail.messageId) : null,
-  from: mail.sender,
-  to: mail.recipient,
-  subject: mail.subject,
-  received_at: mail.receivedAt.toISOString(),
-  size_bytes: mail.sizeBytes,
+const summaryOut = (email: InboxSummary) => ({
+  id: toText('msg', email.messageId),
+  message_id: email.isMessage ? toText('msg', email.messageId) : null,
+  from: email.sender,
+  to: email.recipient,
+  subject: email.subject,
+  received_at: email.receivedAt.toISOString(),
+  size_bytes: email.sizeBytes,
 })

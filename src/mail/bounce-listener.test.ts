@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { openRelay } from '@waxwing/smtp-client'
 import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../test/support/certificates.ts'
-import { type BounceListenerOptions, type ReceivedMail, startBounceListener } from './bounce-listener.ts'
+import { type BounceListenerOptions, type ReceivedEmail, startBounceListener } from './bounce-listener.ts'
 
 const mailbox = 'b-token1@bounces.example.com'
 const longTimeout = { timeout: 20_000 }
@@ -10,7 +10,7 @@ const bounce = 'From: MAILER-DAEMON@example.net\r\nSubject: failed\r\n\r\n.It di
 
 /** Starts a listener on a free port that accepts one address and records the emails. */
 async function start(change: Partial<BounceListenerOptions> = {}) {
-  const mails: ReceivedMail[] = []
+  const mails: ReceivedEmail[] = []
   const logged: string[] = []
   const note = (_fields: unknown, text?: string) => void logged.push(text ?? '')
   const listener = await startBounceListener({
@@ -18,7 +18,7 @@ async function start(change: Partial<BounceListenerOptions> = {}) {
     port: 0,
     domain: 'bounces.example.com',
     verify: (address) => address.startsWith('b-token'),
-    onMail: async (mail) => void mails.push(mail),
+    onEmail: async (mail) => void mails.push(mail),
     log: { info: note, error: note } as BounceListenerOptions['log'],
     ...change,
   })
@@ -131,7 +131,7 @@ test('does not offer authentication', async () => {
   expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5/)
 })
 
-/** An `onMail` that reports when it was called and resolves on request. */
+/** An `onEmail` that reports when it was called and resolves on request. */
 function gate() {
   let begin = () => {}
   let finish = () => {}
@@ -141,16 +141,16 @@ function gate() {
   const finished = new Promise<void>((resolve) => {
     finish = resolve
   })
-  const onMail = () => {
+  const onEmail = () => {
     begin()
     return finished
   }
-  return { begun, finish, onMail }
+  return { begun, finish, onEmail }
 }
 
 test('replies 250 only after the email was handled', async () => {
-  const { begun, finish, onMail } = gate()
-  await using it = await start({ onMail })
+  const { begun, finish, onEmail } = gate()
+  await using it = await start({ onEmail })
   using client = await atData(it.port)
   const order: string[] = []
   const answer = client.say(`${bounce}.`).then((reply) => order.push(reply))
@@ -165,13 +165,13 @@ test('replies 250 only after the email was handled', async () => {
 })
 
 test('defers an email that cannot be handled, or not in time', async () => {
-  await using failing = await start({ onMail: () => Promise.reject(new Error('database away')) })
+  await using failing = await start({ onEmail: () => Promise.reject(new Error('database away')) })
   expect(await failing.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
     replyCode: 451,
   })
   expect(failing.logged).toContain('Handling a bounce email failed')
-  await using hanging = await start({ onMail: () => new Promise(() => {}), limits: { handleMs: 30 } })
+  await using hanging = await start({ onEmail: () => new Promise(() => {}), limits: { handleMs: 30 } })
   expect(await hanging.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
     replyCode: 451,
@@ -185,7 +185,7 @@ test('defers an email that cannot be handled, or not in time', async () => {
 })
 
 test('rejects an email above the size limit and keeps the connection open', async () => {
-  await using it = await start({ limits: { mailBytesMax: 1000 } })
+  await using it = await start({ limits: { emailBytesMax: 1000 } })
   using client = await dial(it.port)
   expect(await client.say('EHLO x')).toMatch(/SIZE 1000/)
   expect(await client.say('MAIL FROM:<> SIZE=1001')).toMatch(/^552 5\.3\.4/)
@@ -240,7 +240,7 @@ test('defers a client that exceeds its rate, and disconnects one that guesses re
 })
 
 test('limits the rate of all clients together', async () => {
-  await using it = await start({ limits: { mailsPerMinute: 2 } })
+  await using it = await start({ limits: { emailsPerMinute: 2 } })
   const send = () => it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })
   expect(await send()).toMatchObject({ kind: 'accepted' })
   expect(await send()).toMatchObject({ kind: 'accepted' })
@@ -288,8 +288,8 @@ test('offers STARTTLS only with a certificate', async () => {
 })
 
 test('close waits for emails being received and disconnects all other clients', async () => {
-  const { begun, finish, onMail } = gate()
-  const it = await start({ onMail })
+  const { begun, finish, onEmail } = gate()
+  const it = await start({ onEmail })
   using idle = await dial(it.port)
   using busy = await atData(it.port)
   const answer = busy.say(`${bounce}.`)

@@ -8,7 +8,7 @@ import { clientNetwork } from '../values/client-address.ts'
 import { asciiDomain } from '../values/domain.ts'
 
 type ListenerLimits = {
-  mailBytesMax: number
+  emailBytesMax: number
   /** Limit for all emails being received at the same time. */
   heldBytesMax: number
   recipientsMax: number
@@ -17,11 +17,11 @@ type ListenerLimits = {
   /** Emails and wrong recipients. High, because one relay may return the bounces of a large mailing. */
   stepsPerMinutePerAddress: number
   /** Emails from all addresses together. Further emails are deferred. */
-  mailsPerMinute: number
+  emailsPerMinute: number
   commandBytesMax: number
   idleMs: number
   sessionMs: number
-  /** Time limit for `onMail`. After it, the email is deferred. */
+  /** Time limit for `onEmail`. After it, the email is deferred. */
   handleMs: number
   closeMs: number
 }
@@ -29,13 +29,13 @@ type ListenerLimits = {
 const MiB = 1024 * 1024
 
 const listenerLimits: ListenerLimits = {
-  mailBytesMax: 10 * MiB,
+  emailBytesMax: 10 * MiB,
   heldBytesMax: 64 * MiB,
   recipientsMax: 100,
   connectionsMax: 100,
   connectionsPerAddressMax: 20,
   stepsPerMinutePerAddress: 1_200,
-  mailsPerMinute: 3_000,
+  emailsPerMinute: 3_000,
   commandBytesMax: 4_096,
   idleMs: 60_000,
   sessionMs: 600_000,
@@ -43,7 +43,7 @@ const listenerLimits: ListenerLimits = {
   closeMs: 10_000,
 }
 
-export type ReceivedMail = { recipients: string[]; sender: string; raw: Buffer }
+export type ReceivedEmail = { recipients: string[]; sender: string; raw: Buffer }
 
 export type BounceListenerOptions = {
   host: string
@@ -53,7 +53,7 @@ export type BounceListenerOptions = {
   /** Returns true if the address was created by us. */
   verify: (address: string) => boolean | Promise<boolean>
   /** The email is acknowledged with 250 after this has resolved, and deferred if it throws. */
-  onMail: (mail: ReceivedMail) => Promise<void>
+  onEmail: (email: ReceivedEmail) => Promise<void>
   tls?: { cert: string; key: string }
   log: Pick<Log, 'info' | 'error'>
   limits?: Partial<ListenerLimits>
@@ -73,7 +73,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
     logger: false,
-    size: limits.mailBytesMax,
+    size: limits.emailBytesMax,
     rejectOversized: true,
     maxClients: limits.connectionsMax,
     maxRecipients: limits.recipientsMax,
@@ -123,7 +123,7 @@ class Sessions {
     this.#limits = limits
     const perMinute = (count: number) => new RateLimit({ perSecond: count / 60, burst: count })
     this.#rate = perMinute(limits.stepsPerMinutePerAddress)
-    this.#overall = perMinute(limits.mailsPerMinute)
+    this.#overall = perMinute(limits.emailsPerMinute)
   }
 
   enter({ id, remoteAddress }: SMTPServerSession, onTooLong: () => void): SmtpError | undefined {
@@ -208,14 +208,14 @@ class Intake {
   }
 
   async #handle(raw: Buffer, { envelope }: SMTPServerSession): Promise<SmtpError | undefined> {
-    const { log, onMail } = this.#options
+    const { log, onEmail } = this.#options
     const recipients = envelope.rcptTo.map((recipient) => withAsciiDomain(recipient.address))
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     try {
-      enterSection('bounce mail')
+      enterSection('bounce email')
       const handled = await within(
         this.#limits.handleMs,
-        onMail({ recipients, sender, raw }).then(() => true),
+        onEmail({ recipients, sender, raw }).then(() => true),
       )
       if (!handled) throw new Error(`Timed out after ${this.#limits.handleMs / 1000} s`)
       log.info({ bytes: raw.length, recipients: recipients.length }, 'Bounce email received')

@@ -46,8 +46,8 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
   })
   for (const outcome of names) counter.inc({ outcome }, 0)
   return {
-    send: async (mail, options) => {
-      const sent = await relay.send(mail, options)
+    send: async (email, options) => {
+      const sent = await relay.send(email, options)
       const outcome = outcomeNames[sent.kind]
       if (outcome) counter.inc({ outcome })
       return sent

@@ -4,7 +4,7 @@ import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import type { MailDraft } from '../flows/templates.task.ts'
+import type { EmailDraft } from '../flows/templates.task.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
@@ -24,7 +24,7 @@ const roundsWithoutProgressMax = 8
 const draftsMax = 5
 
 /** The result of a request whose template is too slow for the main thread. It is added again with the finished draft. */
-type SlowDraft = { versionId: FlowVersionId; drafting: Promise<MailDraft> }
+type SlowDraft = { versionId: FlowVersionId; drafting: Promise<EmailDraft> }
 type Result = Settled<Accepted | SlowDraft>
 
 type Pending = { request: SendRequest; index: number }

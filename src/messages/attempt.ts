@@ -14,7 +14,7 @@ import type { Tokens } from '../secrets/tokens.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
-import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
+import { type EmailSettings, emailValues, makeEmail, senderOf } from './outgoing.ts'
 import type { Outcome, SendRow } from './send.sql.ts'
 
 export type { Outcome, SendRow } from './send.sql.ts'
@@ -22,7 +22,7 @@ export type { Outcome, SendRow } from './send.sql.ts'
 export type AttemptParts = {
   runner: TemplateRunner
   tokens: Tokens
-  settings: MailSettings
+  settings: EmailSettings
   /** Undefined if no relay is configured: emails then go to the built-in inbox. */
   relay: Transport | undefined
   dkim: DkimSigner | undefined
@@ -77,7 +77,7 @@ export async function attemptMessage(
   const deliver = async (
     renderBody: (values: TemplateValues) => RenderedBody | undefined,
   ): Promise<Outcome | undefined> => {
-    const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
+    const write = () => makeEmail(row, version, parts.tokens, parts.settings, renderBody)
     if (!relay) {
       const mail = write()
       const inbox = mail && { organizationId: row.organizationId, messageId: row.id, ...mail }
@@ -107,7 +107,7 @@ export async function attemptMessage(
       return body
     })
     if (!needsTask) return outcome
-    const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
+    const body = await parts.runner.body(version, emailValues(row, parts.tokens, parts.settings), 'wait')
     return await deliver((values) => {
       // The task process has read the unsubscribe URL, so the email may contain it.
       void values.unsubscribeUrl

@@ -1,5 +1,5 @@
 import { ineligibleReason } from '../contacts/eligibility.ts'
-import type { MailDraft } from '../flows/templates.task.ts'
+import type { EmailDraft } from '../flows/templates.task.ts'
 import { draftValues, type TemplateValues } from '../flows/values.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
@@ -29,7 +29,7 @@ export type SendRequest = {
   /** In the future. The email is sent at once if it is null or omitted. */
   sendAt?: Date | null
   /** The draft from a task process, if the template is too slow for the main thread. */
-  drafted?: { versionId: FlowVersionId; draft: MailDraft }
+  drafted?: { versionId: FlowVersionId; draft: EmailDraft }
 }
 
 const contextBytesMax = 64 * 1024
@@ -93,7 +93,7 @@ export function valuesFor(
 export function draftMessage(
   request: SendRequest,
   flow: PublishedFlow,
-  { missing, unused, subject, recipient }: MailDraft,
+  { missing, unused, subject, recipient }: EmailDraft,
   person: Recipient,
   newContacts: Map<string, ContactId>,
 ): Draft {
@@ -154,7 +154,7 @@ export function draftMessage(
   }
 }
 
-export const snapshotText = (recipient: MailDraft['recipient']) =>
+export const snapshotText = (recipient: EmailDraft['recipient']) =>
   isEmpty(recipient) ? null : JSON.stringify(recipient)
 
 export const warningsOf = (unused: readonly string[]) =>

@@ -29,7 +29,7 @@ import {
   selectEventsOf,
   selectMessages,
 } from './messages.sql.ts'
-import { type MailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
+import { type EmailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
 import { findWaiting, type Waiting } from './waiting.ts'
 
 const EventOut = Named('MessageEvent', {
@@ -120,7 +120,7 @@ export type MessageParts = {
   read: BoundedRead
   templates: TemplateCache
   runner: TemplateRunner
-  mailFrom: MailSettings['mailFrom']
+  mailFrom: EmailSettings['mailFrom']
   relay: Pick<Transport, 'state'> | undefined
 }
 

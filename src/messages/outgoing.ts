@@ -11,7 +11,7 @@ import { SetupFault } from '../values/errors.ts'
 import type { SendRow } from './send.sql.ts'
 import { trackLinks } from './track-links.ts'
 
-export type MailSettings = {
+export type EmailSettings = {
   baseUrl: string
   /** The sender of flows without their own: `Name <address>` or an address. */
   mailFrom: { name: string | null; email: string }
@@ -22,7 +22,7 @@ export type MailSettings = {
 }
 
 /** Parses `Name <address>` or an address. Throws `SetupFault` if MAIL_FROM is invalid. */
-export function parseMailbox(text: string): MailSettings['mailFrom'] {
+export function parseMailbox(text: string): EmailSettings['mailFrom'] {
   const named = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(text)
   const parsed = parseEmail(named?.[2] ?? text)
   if (!parsed.ok) throw new SetupFault(`MAIL_FROM: "${text}" ${parsed.problem}.`)
@@ -32,16 +32,16 @@ export function parseMailbox(text: string): MailSettings['mailFrom'] {
 /** Returns the sender: that of the flow, or MAIL_FROM with the sender name of the flow, if any. */
 export function senderOf(
   { fromName, fromEmail }: { fromName: string | null; fromEmail: string | null },
-  mailFrom: MailSettings['mailFrom'],
-): MailSettings['mailFrom'] {
+  mailFrom: EmailSettings['mailFrom'],
+): EmailSettings['mailFrom'] {
   return fromEmail === null
     ? { name: fromName ?? mailFrom.name, email: mailFrom.email }
     : { name: fromName, email: fromEmail }
 }
 
-export const mailboxText = ({ name, email }: MailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
+export const mailboxText = ({ name, email }: EmailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
 
-export type OutgoingMail = { raw: string; sender: string; recipient: string; subject: string }
+export type OutgoingEmail = { raw: string; sender: string; recipient: string; subject: string }
 
 type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
@@ -77,13 +77,13 @@ const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
  * Builds the email with its tracked links. The same message always yields the same bytes. Returns undefined if `renderBody`
  * does.
  */
-export function makeMail(
+export function makeEmail(
   row: SendRow,
   version: ReadyVersion,
   tokens: Tokens,
-  settings: MailSettings,
+  settings: EmailSettings,
   renderBody: (values: TemplateValues) => RenderedBody | undefined,
-): OutgoingMail | undefined {
+): OutgoingEmail | undefined {
   const { organizationId, id: messageId, contactId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const ids = { organizationId, messageId, contactId, flowId }
@@ -128,7 +128,7 @@ export function makeMail(
 }
 
 /** Returns the template values of a message. */
-export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettings): TemplateValues {
+export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: EmailSettings): TemplateValues {
   const { organizationId, id: messageId, contactId, flowId } = row
   return new MessageValues(
     row,

@@ -3,7 +3,7 @@ import { testRecipientId } from '../contacts/test-recipient.ts'
 import { getTestVersion } from '../flows/drafts.ts'
 import type { FlowParts } from '../flows/flows.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
-import type { MailDraft } from '../flows/templates.task.ts'
+import type { EmailDraft } from '../flows/templates.task.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
@@ -103,7 +103,7 @@ function testMessage(
   version: ReadyVersion,
   { email, emailKey }: EmailAddress,
   person: Recipient,
-  { subject, recipient }: MailDraft,
+  { subject, recipient }: EmailDraft,
   reason: string | null,
 ): NewMessage {
   const id = newId('msg')

@@ -3,10 +3,10 @@ import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { Refusal } from '../values/errors.ts'
 import { type MessageId, toText } from '../values/ids.ts'
-import { compose, type Mail } from './compose.ts'
+import { compose, type Email } from './compose.ts'
 import { headerText } from './headers.ts'
 
-const mail: Mail = {
+const mail: Email = {
   id: '01890000-0000-7000-8000-000000000001' as MessageId,
   domain: 'mail.example.com',
   from: { name: 'Analytical Engines', email: 'hello@example.com' },
@@ -18,7 +18,7 @@ const mail: Mail = {
 }
 
 const id = toText('msg', mail.id)
-const rawOf = (changes: Partial<Mail>) => compose({ ...mail, ...changes }).raw
+const rawOf = (changes: Partial<Email>) => compose({ ...mail, ...changes }).raw
 const parse = (raw: string) => PostalMime.parse(Buffer.from(raw, 'latin1'))
 const headOf = (raw: string) => raw.slice(0, raw.indexOf('\r\n\r\n'))
 const headerNames = (raw: string) =>

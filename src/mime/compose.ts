@@ -3,11 +3,11 @@ import { asciiDomain } from '../values/domain.ts'
 import { Refusal } from '../values/errors.ts'
 import { type MessageId, toText } from '../values/ids.ts'
 import { encodeBody } from './body-encoding.ts'
-import { headerText, type Mailbox, mailboxHeader, textHeader, toMailAddress } from './headers.ts'
+import { headerText, type Mailbox, mailboxHeader, textHeader, toEmailAddress } from './headers.ts'
 
 const rawLengthMax = 10_000_000
 
-export type Mail = {
+export type Email = {
   id: MessageId
   /** The domain of the Message-ID, usually that of the sender. */
   domain: string
@@ -24,7 +24,7 @@ export type Mail = {
   headers?: Readonly<Record<string, string>>
 }
 
-export type ComposedMail = {
+export type ComposedEmail = {
   /** The complete message in ASCII with CRLF line endings, before SMTP dot-stuffing. */
   raw: string
   /** The recipient for the SMTP envelope. */
@@ -38,22 +38,22 @@ export type ComposedMail = {
  * Values are encoded for their position; throws `Refusal` if that is impossible, for example for an address with a line
  * break.
  */
-export function compose(mail: Mail): ComposedMail {
-  const id = toText('msg', mail.id)
-  const domain = domainOf(mail.domain)
+export function compose(email: Email): ComposedEmail {
+  const id = toText('msg', email.id)
+  const domain = domainOf(email.domain)
   if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
   const messageIdHeader = `<${id}@${domain}>`
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
-  const recipient = toMailAddress(mail.to.email, 'To')
+  const recipient = toEmailAddress(email.to.email, 'To')
   const raw = [
-    ...headersOf(mail, recipient, messageIdHeader),
+    ...headersOf(email, recipient, messageIdHeader),
     'MIME-Version: 1.0',
     'Content-Type: multipart/alternative;',
     ` boundary="${boundary}"`,
     '',
-    ...part(boundary, 'text/plain', mail.text),
-    ...part(boundary, 'text/html', mail.html),
+    ...part(boundary, 'text/plain', email.text),
+    ...part(boundary, 'text/html', email.html),
     `--${boundary}--`,
     '',
   ].join('\r\n')
@@ -68,24 +68,24 @@ const fromHeader = rememberLast((name: string | null, email: string) => mailboxH
 const subjectHeader = rememberLast((subject: string) => textHeader('Subject', subject))
 const dateHeader = rememberLast((ms: number) => `Date: ${new Date(ms).toUTCString().replace('GMT', '+0000')}`)
 
-function headersOf(mail: Mail, recipient: string, messageIdHeader: string): string[] {
+function headersOf(email: Email, recipient: string, messageIdHeader: string): string[] {
   const headers = [
-    fromHeader(mail.from.name ?? null, mail.from.email),
-    mailboxHeader('To', mail.to, recipient),
-    subjectHeader(mail.subject),
-    dateHeader(mail.date.getTime()),
+    fromHeader(email.from.name ?? null, email.from.email),
+    mailboxHeader('To', email.to, recipient),
+    subjectHeader(email.subject),
+    dateHeader(email.date.getTime()),
     `Message-ID: ${messageIdHeader}`,
   ]
-  if (mail.replyTo) headers.push(mailboxHeader('Reply-To', mail.replyTo))
-  if (mail.unsubscribe) headers.push(...unsubscribeHeaders(mail.unsubscribe))
-  for (const [name, value] of Object.entries(mail.headers ?? {})) headers.push(extraHeader(name, value))
+  if (email.replyTo) headers.push(mailboxHeader('Reply-To', email.replyTo))
+  if (email.unsubscribe) headers.push(...unsubscribeHeaders(email.unsubscribe))
+  for (const [name, value] of Object.entries(email.headers ?? {})) headers.push(extraHeader(name, value))
   return headers
 }
 
-function unsubscribeHeaders({ url, email }: NonNullable<Mail['unsubscribe']>): string[] {
+function unsubscribeHeaders({ url, email }: NonNullable<Email['unsubscribe']>): string[] {
   if (!/^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]+$/.test(url))
     throw new Refusal('validation_failed', 'The unsubscribe link is not a valid URL.')
-  const mailto = email ? `,\r\n <mailto:${toMailAddress(email, 'List-Unsubscribe')}?subject=unsubscribe>` : ''
+  const mailto = email ? `,\r\n <mailto:${toEmailAddress(email, 'List-Unsubscribe')}?subject=unsubscribe>` : ''
   return [`List-Unsubscribe: <${url}>${mailto}`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']
 }
 

@@ -24,8 +24,8 @@ export function textHeader(name: string, value: string): string {
   return line.length <= lineLengthMax ? line : foldedAtSpaces(line)
 }
 
-/** Returns a header with one address and its display name. `address` is the result of `toMailAddress`, if it is known. */
-export function mailboxHeader(header: string, { name, email }: Mailbox, address = toMailAddress(email, header)) {
+/** Returns a header with one address and its display name. `address` is the result of `toEmailAddress`, if it is known. */
+export function mailboxHeader(header: string, { name, email }: Mailbox, address = toEmailAddress(email, header)) {
   const phrase = name ? phraseOf(headerText(name), header.length + 2) : ''
   if (phrase === '') return `${header}: ${address}`
   const lastLine = phrase.slice(phrase.lastIndexOf('\n') + 1)
@@ -90,7 +90,7 @@ const encodedWord = (text: string) => `=?UTF-8?B?${Buffer.from(text).toString('b
  * Returns an address as written in SMTP and headers: the domain in ASCII, the local part quoted if necessary. Throws
  * `Refusal` with the path `field` if the address cannot be used.
  */
-export function toMailAddress(email: string, field: string): string {
+export function toEmailAddress(email: string, field: string): string {
   const at = email.lastIndexOf('@')
   const local = email.length <= emailLengthMax ? toLocalPart(email.slice(0, Math.max(at, 0))) : undefined
   const domain = local && asciiDomain(email.slice(at + 1))

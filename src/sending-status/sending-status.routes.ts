@@ -7,7 +7,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
-import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
+import { type EmailSettings, mailboxText } from '../messages/outgoing.ts'
 import { liveProblems } from './going-live.ts'
 import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
@@ -66,7 +66,7 @@ export type SendingRouteParts = {
   read: BoundedRead
   sending: SendingStatus
   dkim: DkimSigner | undefined
-  settings: MailSettings
+  settings: EmailSettings
   bounceProviders: string[]
 }
 

@@ -1,7 +1,7 @@
 import { parseSmtpUrl, type SmtpTarget, type Transport } from '@waxwing/smtp-client'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchecked } from '../mail/dns-records.ts'
-import type { MailSettings } from '../messages/outgoing.ts'
+import type { EmailSettings } from '../messages/outgoing.ts'
 import { within } from '../runtime/within.ts'
 import type { SendingQueue } from './sending-status.sql.ts'
 
@@ -17,7 +17,7 @@ export type SendingStatusParts = {
   relay: Transport | undefined
   relayUrl: string | undefined
   dkim: DkimSigner | undefined
-  settings: MailSettings
+  settings: EmailSettings
   /** Name servers to use instead of those of the machine, for tests. */
   nameServers?: readonly string[] | undefined
 }

@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import type { MailSettings, OutgoingMail } from '../messages/outgoing.ts'
+import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
 import { compose } from '../mime/compose.ts'
 import type { Log } from '../runtime/log.ts'
 import { within } from '../runtime/within.ts'
@@ -22,7 +22,7 @@ const leaseSeconds = { account: 60, notice: 300 }
 export type SystemEmailParts = {
   db: Db
   log: Log
-  settings: MailSettings
+  settings: EmailSettings
   relay: Transport | undefined
   dkim: DkimSigner | undefined
   senders: SenderPolicy
@@ -108,7 +108,7 @@ async function send(
   relay: Transport,
   kind: EmailKind,
   email: SystemEmail,
-  { raw, sender, recipient }: OutgoingMail,
+  { raw, sender, recipient }: OutgoingEmail,
 ): Promise<boolean> {
   const outcome = await relay.send({
     envelope: { from: sender, to: recipient },
@@ -133,7 +133,7 @@ function tryToCompose(
   { log, settings }: SystemEmailParts,
   kind: EmailKind,
   email: SystemEmail,
-): OutgoingMail | undefined {
+): OutgoingEmail | undefined {
   try {
     return composeEmail(kind, email, settings)
   } catch (error) {
@@ -144,7 +144,7 @@ function tryToCompose(
 }
 
 /** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
-function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: MailSettings): OutgoingMail {
+function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: EmailSettings): OutgoingEmail {
   const { subject } = email.content
   const { raw, recipient } = compose({
     id: email.id,

@@ -120,7 +120,7 @@ export class TaskPool {
       this.#dispatch()
     })
     report(outcome.kind, outcome.kind === 'died' ? outcome.reason : undefined)
-    // Processes that `stop` ended say nothing about the task.
+    // A process killed by `stop` is not a task failure.
     if (outcome.kind === 'died' && this.#isStopped) throw busy()
     return outputOf(task, outcome) as Output
   }

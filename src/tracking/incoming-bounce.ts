@@ -1,7 +1,7 @@
 import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
 import type { Db } from '../db/db.ts'
 import type { EventRecorder } from '../events/record.ts'
-import type { ReceivedMail } from '../mail/bounce-listener.ts'
+import type { ReceivedEmail } from '../mail/bounce-listener.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
 import { TaskLimitExceeded, type TaskPool } from '../tasks/pool.ts'
@@ -28,7 +28,7 @@ export function isSignedAddress(tokens: Tokens, address: string): boolean {
 }
 
 /** Processes one email of the bounce listener. Resolves when everything that follows from it is committed. */
-export async function processIncomingBounce(parts: IncomingBounceParts, mail: ReceivedMail): Promise<void> {
+export async function processIncomingBounce(parts: IncomingBounceParts, mail: ReceivedEmail): Promise<void> {
   const locals = [...new Set(mail.recipients.map(localPart))]
   const leaving = locals.flatMap((local) => parts.tokens.verify('unsubscribe_by_mail', local) ?? [])
   // Automatic replies and bounces have an empty sender and do not express a wish to unsubscribe.

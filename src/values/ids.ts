@@ -120,13 +120,14 @@ const idBytes = new Uint8Array(uuidBytes)
 /** Returns the id as it appears in the API: the prefix (`msg_`) and 26 characters. */
 export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
   if (!writeUuid(idBytes, 0, id)) throw new TypeError('The id is not a UUID')
-  let held = 0
+  let buffered = 0
   let bits = paddingBits
   let at = 0
   for (const byte of idBytes) {
-    held = (held << 8) | byte
-    for (bits += 8; bits >= digitBits; bits -= digitBits) digits[at++] = alphabet[(held >> (bits - digitBits)) & 31]!
-    held &= (1 << bits) - 1
+    buffered = (buffered << 8) | byte
+    for (bits += 8; bits >= digitBits; bits -= digitBits)
+      digits[at++] = alphabet[(buffered >> (bits - digitBits)) & 31]!
+    buffered &= (1 << bits) - 1
   }
   return `${prefix}_${digits.toString('latin1')}`
 }
@@ -135,18 +136,18 @@ export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
 export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | undefined {
   const start = prefix.length + 1
   if (text.length !== start + textLength || !text.startsWith(prefix) || text[prefix.length] !== '_') return undefined
-  let held = 0
+  let buffered = 0
   let bits = -paddingBits
   let at = 0
   for (let index = start; index < text.length; index++) {
     const value = values[text.charCodeAt(index)] ?? noDigit
     if (value === noDigit || (index === start && value > 7)) return undefined
-    held = (held << digitBits) | value
+    buffered = (buffered << digitBits) | value
     bits += digitBits
     if (bits < 8) continue
     bits -= 8
-    idBytes[at++] = held >> bits
-    held &= (1 << bits) - 1
+    idBytes[at++] = buffered >> bits
+    buffered &= (1 << bits) - 1
   }
   return readUuid(idBytes, 0) as IdOf[P]
 }

@@ -183,16 +183,16 @@ const deleteDoomed = (organizationId: OrganizationId | undefined): Sql => sql`
     cross join lateral (
       select ctid as row_ctid from delivery_attempts
       where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
-        ${isOwn(organizationId, sql`delivery_attempts`)}
+        ${inOrganization(organizationId, sql`delivery_attempts`)}
       offset 0
     ) attempt
-    where delivery_attempts.ctid = attempt.row_ctid ${isOwn(organizationId, sql`delivery_attempts`)}
+    where delivery_attempts.ctid = attempt.row_ctid ${inOrganization(organizationId, sql`delivery_attempts`)}
   )
   delete from deliveries using doomed
-  where deliveries.ctid = doomed.row_ctid ${isOwn(organizationId, sql`deliveries`)}
+  where deliveries.ctid = doomed.row_ctid ${inOrganization(organizationId, sql`deliveries`)}
   returning 1`
 
-const isOwn = (organizationId: OrganizationId | undefined, table: Sql): Sql =>
+const inOrganization = (organizationId: OrganizationId | undefined, table: Sql): Sql =>
   organizationId === undefined ? sql`` : sql`and ${table}.organization_id = ${organizationId}`
 
 /** On a distributed database, rows of one organization are deleted at a time. */
@@ -213,7 +213,7 @@ export async function deleteOldDeliveries(
         select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = organizations.id
           and deliveries.id < ${leastId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
-          ${isOwn(organizationId, sql`deliveries`)}
+          ${inOrganization(organizationId, sql`deliveries`)}
         limit ${limit}
       ) finished
     ),
@@ -226,7 +226,7 @@ export async function deleteOrphanDeliveries(db: Writer, { limit, organizationId
   // Skips from webhook to webhook along the index: as many steps as there are webhooks with deliveries.
   const rows = await db`
     with recursive logged as (
-      (select organization_id, webhook_id from deliveries where true ${isOwn(organizationId, sql`deliveries`)}
+      (select organization_id, webhook_id from deliveries where true ${inOrganization(organizationId, sql`deliveries`)}
         order by organization_id, webhook_id limit 1)
       union all
       select next.organization_id, next.webhook_id
@@ -234,7 +234,7 @@ export async function deleteOrphanDeliveries(db: Writer, { limit, organizationId
       cross join lateral (
         select organization_id, webhook_id from deliveries
         where (deliveries.organization_id, deliveries.webhook_id) > (logged.organization_id, logged.webhook_id)
-          ${isOwn(organizationId, sql`deliveries`)}
+          ${inOrganization(organizationId, sql`deliveries`)}
         order by organization_id, webhook_id
         limit 1
       ) next
@@ -245,12 +245,12 @@ export async function deleteOrphanDeliveries(db: Writer, { limit, organizationId
       cross join lateral (
         select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = logged.organization_id and deliveries.webhook_id = logged.webhook_id
-          ${isOwn(organizationId, sql`deliveries`)}
+          ${inOrganization(organizationId, sql`deliveries`)}
         limit ${limit}
       ) orphan
       where not exists (
         select from webhooks where webhooks.organization_id = logged.organization_id and webhooks.id = logged.webhook_id
-          ${isOwn(organizationId, sql`webhooks`)})
+          ${inOrganization(organizationId, sql`webhooks`)})
     ),
     ${deleteDoomed(organizationId)}`
   return rows.length

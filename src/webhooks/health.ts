@@ -36,12 +36,12 @@ export type HealthParts = {
 export async function reportFailingEndpoints({ db, log, onFailing }: Pick<HealthParts, 'db' | 'log' | 'onFailing'>) {
   const after = { minutes: reportAfterMinutes, hours: reportEveryHours }
   const found = await findFailing(db, { ...after, limit: reportBatchMax })
-  for (const [organizationId, own] of groupBy(found, (webhook) => webhook.organizationId)) {
-    const ids = own.map(({ id }) => id)
+  for (const [organizationId, webhooks] of groupBy(found, (webhook) => webhook.organizationId)) {
+    const ids = webhooks.map(({ id }) => id)
     const failing = await db.begin(async (tx) => {
-      const webhooks = await markFailingReported(tx, organizationId, ids, after)
-      for (const webhook of webhooks) await onFailing(tx, webhook)
-      return webhooks
+      const marked = await markFailingReported(tx, organizationId, ids, after)
+      for (const webhook of marked) await onFailing(tx, webhook)
+      return marked
     })
     for (const { id } of failing) log.warn({ webhook: id }, 'A webhook is failing')
   }

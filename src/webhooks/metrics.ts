@@ -28,7 +28,7 @@ export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
   measureBacklog(registry, db, 'webhook.deliver', {
     queued: 'waxwing_webhook_queued',
     lag: 'waxwing_webhook_lag_seconds',
-    what: 'Webhook deliveries',
+    title: 'Webhook deliveries',
   })
   return {
     attempted: (outcome) => {

@@ -51,14 +51,14 @@ export async function insertPastDeliveries(
       ${last.map(({ at }) => at)}::timestamptz[]
     ) as past (id, event_id, event_name, is_delivered, attempt_count, reason, body, created_at, last_at)`
   const attempts = deliveries.flatMap(({ event, attempts }) =>
-    attempts.map((each) => ({ ...each, of: event.deliveryId })),
+    attempts.map((each) => ({ ...each, deliveryId: event.deliveryId })),
   )
   await tx`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
       signature, response_body)
     select ${organizationId}, past.*
     from unnest(
-      ${attempts.map((each) => each.of)}::uuid[], ${attempts.map((each) => each.number)}::int[],
+      ${attempts.map((each) => each.deliveryId)}::uuid[], ${attempts.map((each) => each.number)}::int[],
       ${attempts.map((each) => each.at)}::timestamptz[], ${attempts.map((each) => each.durationMs)}::int[],
       ${attempts.map((each) => each.statusCode)}::int[], ${attempts.map((each) => each.outcome)}::text[],
       ${attempts.map((each) => each.reason)}::text[], ${attempts.map((each) => each.signature)}::text[],

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-export type ReceivedMail = { sender: string; recipient: string; raw: string; mail: Email }
+export type ReceivedEmail = { sender: string; recipient: string; raw: string; mail: Email }
 
 /** An SMTP reply other than 250. */
 type Reply = { code: number; text: string }
@@ -10,11 +10,11 @@ type Reply = { code: number; text: string }
 export type TestRelay = AsyncDisposable & {
   url: string
   port: number
-  mails: ReceivedMail[]
+  mails: ReceivedEmail[]
   /** The replies to a sender, a recipient and the complete email; undefined means 250. */
   onSender: (address: string) => Reply | undefined
   onRecipient: (address: string) => Reply | undefined | Promise<Reply | undefined>
-  onData: (mail: ReceivedMail) => Reply | undefined | Promise<Reply | undefined>
+  onData: (mail: ReceivedEmail) => Reply | undefined | Promise<Reply | undefined>
   stop(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ const refusal = ({ code, text }: Reply) => Object.assign(new Error(text), { resp
 
 /** A real SMTP server that stores received emails, parsed unless disabled. */
 export async function startRelay({ port = 0, parse = true } = {}): Promise<TestRelay> {
-  const mails: ReceivedMail[] = []
+  const mails: ReceivedEmail[] = []
   const nothing = () => undefined
   const relay: Pick<TestRelay, 'onSender' | 'onRecipient' | 'onData'> = {
     onSender: nothing,

@@ -5,14 +5,14 @@ import { type Db, isConnectionFault, type Reader } from '../db.ts'
 import { allValues } from '../rows.ts'
 import { NodeLookup } from './nodes.ts'
 
-type OfOrganization = { organizationId: OrganizationId }
+type WithOrganization = { organizationId: OrganizationId }
 
 /**
  * Runs `work` once for all items. On a distributed database, runs it for each organization, so that statements run on
  * one node and a node that is down affects only its own organizations: their items are passed to `onFault`, and the
  * results of the others are returned.
  */
-export async function perOrganization<Item extends OfOrganization, Result>(
+export async function perOrganization<Item extends WithOrganization, Result>(
   db: Reader,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -30,7 +30,7 @@ export async function perOrganization<Item extends OfOrganization, Result>(
 }
 
 /** Runs `work` once for all items. On a distributed database, runs it for one organization after the other. */
-export async function inTurn<Item extends OfOrganization>(
+export async function inTurn<Item extends WithOrganization>(
   tx: Reader,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<void>,

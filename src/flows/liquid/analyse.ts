@@ -216,8 +216,8 @@ function operandOf(token: Token): Operand {
   const [access] = accessesOf(token)
   if (!access) return none
   // `items.size` is present if `items` is.
-  const ofList = ['size', 'first', 'last'].includes(String(access.path.at(-1)))
-  const path = ofList ? access.path.slice(0, -1) : access.path
+  const isListField = ['size', 'first', 'last'].includes(String(access.path.at(-1)))
+  const path = isListField ? access.path.slice(0, -1) : access.path
   return { path, whenTrue: [path], whenFalse: [] }
 }
 

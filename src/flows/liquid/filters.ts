@@ -60,19 +60,19 @@ export class Captured extends Drop {
 export const budgetOf = (context: Context): Budget => context.memoryLimit as unknown as Budget
 
 type Handler = (this: { context: Context }, value: unknown, ...parameters: unknown[]) => unknown
-type Own = (budget: Budget, value: unknown) => string
+type CustomFilter = (budget: Budget, value: unknown) => string
 
 /** Returns the filters of an engine. Those that produce HTML have no effect in text. */
 export function filtersFor(output: 'html' | 'text'): Record<string, FilterImplOptions> {
-  const own = (make: Own, isFinal: boolean): FilterImplOptions => ({
+  const custom = (make: CustomFilter, isFinal: boolean): FilterImplOptions => ({
     raw: isFinal,
-    handler: metered('', ownHandler(make)),
+    handler: metered('', customHandler(make)),
   })
   const inHtml = (make: (text: string) => string) =>
-    own((budget, value) => (output === 'html' ? make(textOf(value, budget)) : textOf(value, budget)), true)
+    custom((budget, value) => (output === 'html' ? make(textOf(value, budget)) : textOf(value, budget)), true)
   const filters: Record<string, FilterImplOptions> = {
-    raw: own((budget, value) => textOf(value, budget), true),
-    json: own((budget, value) => jsonOf(value, budget), false),
+    raw: custom((budget, value) => textOf(value, budget), true),
+    json: custom((budget, value) => jsonOf(value, budget), false),
     escape: inHtml(escapeHtml),
     escape_once: inHtml(escapeHtmlOnce),
     newline_to_br: inHtml((text) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')),
@@ -81,7 +81,7 @@ export function filtersFor(output: 'html' | 'text'): Record<string, FilterImplOp
   return filters
 }
 
-const ownHandler = (make: Own): Handler =>
+const customHandler = (make: CustomFilter): Handler =>
   function (value) {
     return make(budgetOf(this.context), value)
   }

@@ -70,7 +70,7 @@ export function piecesOf(source: string): Piece[] {
   }))
 }
 
-/** Returns where in the source rendering failed, or undefined if the error is none of the template. */
+/** Returns where in the source rendering failed, or undefined if the error did not come from the template. */
 export const errorPosition = (error: unknown): number | undefined =>
   LiquidError.is(error) ? error.token.begin : undefined
 
