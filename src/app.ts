@@ -8,6 +8,7 @@ import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
 import { maintainPartitions } from './events/partitions.ts'
+import { PendingCounter } from './events/pending-counts.ts'
 import { registerMetrics } from './http/metrics.ts'
 import { measureRequests } from './http/request-times.ts'
 import { createServer, type Server } from './http/server.ts'
@@ -50,6 +51,8 @@ import { SecretCheck } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
 const pauseCheckMs = 2 * secondMs
+/** Counters must not be wrong for longer than a second. */
+const countEveryMs = 400
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
 /** Short, because users wait for these emails. */
@@ -96,6 +99,8 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   const loops = createLoops(parts)
   let stopMonitor = () => {}
   let bounces: BounceListener | undefined
+  const counts = new PendingCounter(parts.db)
+  const counting = new Loop({ name: 'add counts', everyMs: countEveryMs, run: () => counts.run(), failures })
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), failures })
 
   let stopping = false
@@ -133,6 +138,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       await maintainPartitions(partitionsOf(parts)).catch((error) =>
         log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
+      counting.start()
       await parts.pause.refresh()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
@@ -149,6 +155,8 @@ export async function createApp({ roles, describesApi = false, ...options }: App
     stop: async () => {
       // In parallel, so that emails and deliveries in flight get the full time limit.
       await Promise.all([stopWorking(), stopServing()])
+      await counting.stop()
+      await counts.run().catch((error) => log.warn({ err: error }, 'Counts are left for the next start'))
       parts.tasks.stop()
       parts.safePost.close()
       await parts.relay?.close()

@@ -38,6 +38,7 @@ const owners: Record<string, string> = {
   first_occurrences: 'events',
   flow_counter_values: 'events',
   flow_counters: 'events',
+  pending_counts: 'events',
   flow_drafts: 'flows',
   flow_versions: 'flows',
   flows: 'flows',

@@ -31,7 +31,7 @@ export async function countByFlow(
   for (const { event, previousAt } of firsts)
     if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
   await countLaterClicks(tx, changes, laterClicks, moved)
-  return changes.isEmpty ? [] : changes.rows(await countValues(tx, changes.values()))
+  return changes.isEmpty ? [] : changes.quarters(await countValues(tx, changes.values()))
 }
 
 const none: readonly Dimension[] = []
@@ -169,5 +169,5 @@ export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[])
     })
     moveFirstsOnLinks(changes, organizationId, clicks, found)
   }
-  return changes.isEmpty ? [] : changes.rows(await findCountedValues(tx, changes.values()))
+  return changes.isEmpty ? [] : changes.quarters(await findCountedValues(tx, changes.values()))
 }

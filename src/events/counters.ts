@@ -5,6 +5,7 @@ import { type FlowId, leastId, type OrganizationId } from '../values/ids.ts'
 import { type BouncedRecipients, countBouncedRecipients } from './consequences.sql.ts'
 import { addToCounters, type CounterRow } from './counters.sql.ts'
 import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
+import { withDays } from './flow-counters.ts'
 
 /** The value of `event_counters.flow_id` in rows that count the events of all flows. */
 export const allFlows = leastId('flw', 0)
@@ -17,7 +18,7 @@ const grains = { day: dayMs, hour: hourMs, quarter: 900_000 }
 /** Sums of changes to the counters, to be written at once. */
 export class CounterChanges {
   /** Summed by quarter-hour first: hundreds of events become a few rows before they are multiplied by grain and flow. */
-  readonly #quarters = new Map<string, CounterRow>()
+  readonly quarters = new Map<string, CounterRow>()
   /** Most events of a batch change the same counter, which is then found without building its key. */
   #last: CounterRow | undefined
 
@@ -25,13 +26,13 @@ export class CounterChanges {
     const flowId = event.flowId ?? allFlows
     const last = this.#last
     if (last && isSame(last, event, flowId, +at)) addTo(last, change)
-    else this.#last = sum(this.#quarters, event, flowId, 'quarter', +at, change)
+    else this.#last = sum(this.quarters, event, flowId, 'quarter', +at, change)
   }
 
   /** In key order, so that concurrent transactions lock the counters in one order. */
   rows(): CounterRow[] {
     const rows = new Map<string, CounterRow>()
-    for (const quarter of this.#quarters.values())
+    for (const quarter of this.quarters.values())
       for (const flowId of new Set([quarter.flowId, allFlows]))
         for (const grain of ['day', 'hour', 'quarter'] as const)
           sum(rows, quarter, flowId, grain, +quarter.startsAt, quarter)
@@ -79,6 +80,7 @@ function sum(
 }
 
 export type CountersToWrite = {
+  /** Those of quarters; days are added. */
   flows: readonly FlowCounterRow[]
   organizations: CounterChanges
   /** Recipients of broadcasts that were counted as sent. */
@@ -90,7 +92,7 @@ export type CountersToWrite = {
  * transaction locks.
  */
 export function writeCounters(tx: Tx, { flows, organizations, bounced = [] }: CountersToWrite): void {
-  addToFlowCounters(tx, flows)
+  addToFlowCounters(tx, withDays(flows))
   addToCounters(tx, organizations.rows())
   for (const recipients of bounced) countBouncedRecipients(tx, recipients)
 }

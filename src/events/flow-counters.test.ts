@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record } from '../../test/support/event-world.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
+import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
@@ -76,6 +77,7 @@ test('the number of links counted on a day is limited; the others are counted to
     clicks.map((event) => click(world, 0, event.data.url!.slice(21), { at: event.occurredAt })),
   )
 
+  await addPendingCounts(db)
   const stored = await db`
     select starts_at, count(*) filter (where value <> '') as links, sum(total)::int as total,
       sum(total) filter (where value = '')::int as other

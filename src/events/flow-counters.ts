@@ -90,21 +90,32 @@ export class FlowCounterChanges {
     )
   }
 
-  /** In key order, so that concurrent transactions lock the counters in one order. */
-  rows(isCounted: IsCounted): FlowCounterRow[] {
-    const rows = new Map<string, FlowCounterRow>()
-    for (const { values, quarter, ...counted } of this.#groups) {
-      const ofDay = dayOf(quarter * quarterMs)
-      for (const [kind, ofKind] of values)
-        for (const [value, sums] of ofKind) {
+  /** Returns the counters of quarters. Several may be those of `otherValue`. */
+  quarters(isCounted: IsCounted): FlowCounterRow[] {
+    return this.#groups.flatMap(({ values, quarter, ...counted }) => {
+      const startsAt = new Date(quarter * quarterMs)
+      const ofDay = dayOf(+startsAt)
+      return [...values].flatMap(([kind, ofKind]) =>
+        [...ofKind].map(([value, sums]): FlowCounterRow => {
           const isOwn = isCounted({ ...counted, kind, dayMs: ofDay, value })
-          const row = { ...counted, kind, value: isOwn ? value : otherValue, ...sums }
-          sum(rows, { ...row, grain: 'day', startsAt: new Date(ofDay) })
-          sum(rows, { ...row, grain: 'quarter', startsAt: new Date(quarter * quarterMs) })
-        }
-    }
-    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+          return { grain: 'quarter', startsAt, kind, value: isOwn ? value : otherValue, ...counted, ...sums }
+        }),
+      )
+    })
   }
+}
+
+/**
+ * Returns the sums of counters of quarters, and of their days, in key order, so that concurrent transactions lock the
+ * counters in one order.
+ */
+export function withDays(quarters: readonly FlowCounterRow[]): FlowCounterRow[] {
+  const rows = new Map<string, FlowCounterRow>()
+  for (const row of quarters) {
+    sum(rows, { ...row })
+    sum(rows, { ...row, grain: 'day', startsAt: new Date(dayOf(+row.startsAt)) })
+  }
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
 function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { allValues } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
-import { domainOf, valuesMax } from './flow-counters.sql.ts'
+import { domainOf, type FlowCounterRow, valuesMax } from './flow-counters.sql.ts'
 
 /**
  * Computes the expected counters of flows from the stored events since `since`. `expected_firsts` must exist.
@@ -96,6 +96,29 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
     cross join lateral (values ('day', date_bin('1 day', at, '2000-01-01Z')), ('quarter', at)) as grain (name, starts_at)
     group by 1, 2, 3, 4, 5, 6, 7`
   await tx.script('analyze expected_flow_counters')
+}
+
+/** Counters that are still pending must not be in the table. */
+export async function subtractFromExpectedFlows(tx: Tx, rows: readonly FlowCounterRow[]): Promise<void> {
+  await tx`
+    update expected_flow_counters as expected
+    set total = expected.total - pending.total, uniques = expected.uniques - pending.uniques,
+      machine = expected.machine - pending.machine
+    from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.flowId)}::uuid[],
+      ${rows.map((row) => row.grain)}::text[],
+      ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.startsAt)}::timestamptz[],
+      ${rows.map((row) => row.value)}::text[],
+      ${rows.map((row) => row.eventName)}::text[],
+      ${rows.map((row) => row.total)}::int8[],
+      ${rows.map((row) => row.uniques)}::int8[],
+      ${rows.map((row) => row.machine)}::int8[]
+    ) as pending (organization_id, flow_id, grain, kind, starts_at, value, event_name, total, uniques, machine)
+    where expected.organization_id = pending.organization_id and expected.flow_id = pending.flow_id
+      and expected.grain = pending.grain and expected.kind = pending.kind and expected.starts_at = pending.starts_at
+      and expected.value = pending.value and expected.event_name = pending.event_name`
 }
 
 /** Stores the differences in a temporary table and counts them. A counter of zeros equals a missing one. */

@@ -1,6 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { allValues } from '../db/rows.ts'
 import { contactChangeNames } from '../values/event-types.ts'
+import type { CounterRow } from './counters.sql.ts'
 import { allFlows } from './counters.ts'
 
 const workMemory = '128MB'
@@ -16,7 +17,7 @@ export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'r
 /** Blocks recording until the end of the transaction. */
 export async function stopRecording(tx: Tx): Promise<void> {
   await tx.script(`
-    lock table events, first_occurrences, flow_counter_values, flow_counters, event_counters in share row exclusive mode`)
+    lock table events, first_occurrences, flow_counter_values, pending_counts, flow_counters, event_counters in share row exclusive mode`)
 }
 
 /** Computes the expected first occurrences and counters from the stored events since `since`. */
@@ -64,6 +65,26 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     where flow.id is not null
     group by 1, 2, 3, 4, 5`
   await tx.script('analyze expected_firsts; analyze expected_counters')
+}
+
+/** Counters that are still pending must not be in the table. */
+export async function subtractFromExpected(tx: Tx, rows: readonly CounterRow[]): Promise<void> {
+  await tx`
+    update expected_counters as expected
+    set total = expected.total - pending.total, uniques = expected.uniques - pending.uniques,
+      machine = expected.machine - pending.machine
+    from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.eventName)}::text[],
+      ${rows.map((row) => row.flowId)}::uuid[],
+      ${rows.map((row) => row.grain)}::text[],
+      ${rows.map((row) => row.startsAt)}::timestamptz[],
+      ${rows.map((row) => row.total)}::int8[],
+      ${rows.map((row) => row.uniques)}::int8[],
+      ${rows.map((row) => row.machine)}::int8[]
+    ) as pending (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
+    where expected.organization_id = pending.organization_id and expected.event_name = pending.event_name
+      and expected.flow_id = pending.flow_id and expected.grain = pending.grain and expected.starts_at = pending.starts_at`
 }
 
 export type Differences = {

@@ -4,6 +4,7 @@ import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { Hints } from '../queue/hints.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { newId } from '../values/ids.ts'
+import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, EventRecorder } from './record.ts'
 
@@ -250,6 +251,7 @@ test('recorders in several processes neither lose nor double counts, nor deadloc
   ])
   expect(results.filter(Boolean)).toHaveLength(events.length)
   expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
+  await addPendingCounts(db)
   expect((await storedCounts(db, world.organizationId, 'emailOpen')).total).toBe(400)
   await Promise.all(others.map((each) => each.close()))
 })

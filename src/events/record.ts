@@ -15,6 +15,7 @@ import { changeMessages, changeRecipients, suppressAddresses } from './consequen
 import { countByFlow } from './count-by-flow.ts'
 import { CounterChanges, writeCounters } from './counters.ts'
 import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
+import { writeCountersSoon } from './pending-counts.ts'
 import {
   type EventContact,
   type FirstOccurrence,
@@ -49,6 +50,8 @@ type RecordOptions = {
   knownMessages?: readonly KnownMessage[]
   /** The webhooks of these organizations, if the caller has looked them up (`findSubscriptionsOf`). */
   subscriptions?: readonly Subscription[]
+  /** True if counters may be changed within a second after the commit, if there are many. */
+  mayCountLater?: boolean
   /**
    * Saves a round trip by writing first occurrences before it is known which events are new. Throws `RecordedBefore` if
    * that was wrong, so the transaction must be repeated without it.
@@ -85,7 +88,13 @@ export async function recordEvents(
 async function writeEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  { messagesAreUpdated = false, knownMessages = [], subscriptions: known, expectNew = false }: RecordOptions = {},
+  {
+    messagesAreUpdated = false,
+    knownMessages = [],
+    subscriptions: known,
+    mayCountLater = false,
+    expectNew = false,
+  }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], suspects: [] }
   const [subscriptions, contacts, messages] = await Promise.all([
@@ -112,7 +121,9 @@ async function writeEvents(
   const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)
   // Suspicious clicks may be labelled before their webhook is posted, so they are loaded then.
   fanOut(tx, fresh, subscriptions, suspects.length === 0 ? handOver : undefined)
-  writeCounters(tx, { flows, organizations: counterChanges(fresh, firsts), bounced })
+  const counters = { flows, organizations: counterChanges(fresh, firsts), bounced }
+  if (mayCountLater) writeCountersSoon(tx, counters)
+  else writeCounters(tx, counters)
   return { fresh, suspects }
 }
 
@@ -248,8 +259,10 @@ export class EventRecorder {
    */
   async #write(events: NewEvent[]): Promise<Recorded> {
     const rows = events.length
-    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events), { rows })
-    const write = (expectNew: boolean) => this.#db.begin((tx) => writeEvents(tx, events, { expectNew }), { rows })
+    const mayCountLater = true
+    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events, { mayCountLater }), { rows })
+    const write = (expectNew: boolean) =>
+      this.#db.begin((tx) => writeEvents(tx, events, { mayCountLater, expectNew }), { rows })
     const recorded = await write(true).catch((error) => {
       if (error instanceof RecordedBefore) return write(false)
       throw error

@@ -164,7 +164,7 @@ async function settleMessages(
   ])
   // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
   const knownMessages = changes.flatMap(({ row }) => (updated.has(row.id) ? row : []))
-  await recordEvents(tx, events, { messagesAreUpdated: true, knownMessages, subscriptions })
+  await recordEvents(tx, events, { messagesAreUpdated: true, mayCountLater: true, knownMessages, subscriptions })
   const inBroadcasts = changes.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (inBroadcasts.length > 0) await settleBroadcasts?.(tx, inBroadcasts)
 }

@@ -96,6 +96,18 @@ export const exceptions: Exception[] = [
         ['no organization', 'several organizations'],
         expiredRows,
       ],
+      [
+        'events/pending-counts.sql.ts',
+        'delete from pending_counts',
+        ['ctid', 'no organization', 'several organizations'],
+        hotPath,
+      ],
+      [
+        'events/pending-counts.sql.ts',
+        'select organization_id, counts from pending_counts',
+        ['no organization'],
+        operatorCommand,
+      ],
       ['events/rebuild.sql.ts', 'with changes as (', ['no organization'], operatorCommand],
       ['events/rebuild-flows.sql.ts', 'insert into flow_changes', ['no organization'], operatorCommand],
       ['events/rebuild-flows.sql.ts', 'insert into stored_flow_values', ['no organization'], operatorCommand],

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { click, createWorld, eventIn, storedCounts, type World } from '../../test/support/event-world.ts'
+import { createTestDb, openAgain } from '../../test/support/test-db.ts'
+import type { Db } from '../db/db.ts'
+import { addPendingCounts, PendingCounter } from './pending-counts.ts'
+import { rebuildCounters } from './rebuild.ts'
+import { EventRecorder } from './record.ts'
+
+const healthy = { countersDifferent: 0, firstsDifferent: 0 }
+
+/** The events of ten organizations change a hundred counters. */
+async function createWorlds(db: Db): Promise<World[]> {
+  const worlds: World[] = []
+  for (let index = 0; index < 12; index++) worlds.push(await createWorld(db, { messages: 4 }))
+  return worlds
+}
+
+const countPending = async (db: Db) => (await db`select from pending_counts`).length
+
+test('the counters of many organizations are changed after the commit, and a recount knows what is pending', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const worlds = await createWorlds(db)
+  const counter = new PendingCounter(db)
+  const recorder = new EventRecorder({ db })
+  await counter.run()
+  const events = worlds.flatMap((world) => [eventIn(world, 0, 'emailOpen'), click(world, 1, 'a')])
+  await Promise.all(events.map((event) => recorder.record(event)))
+  expect(await countPending(db)).toBe(worlds.length)
+  expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
+
+  await db.statement`delete from event_counters`
+  await db.statement`insert into event_counters values
+    (${worlds[0]!.organizationId}, 'emailOpen', ${worlds[0]!.flowIds[0]}, 'day', '2026-01-01', 1, 1, 0)`
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 1, corrected: true })
+  await counter.run()
+  expect(await countPending(db)).toBe(0)
+  for (const { organizationId } of worlds)
+    for (const name of ['emailOpen', 'emailClick'] as const)
+      expect(await storedCounts(db, organizationId, name)).toEqual({ total: 1, unique: 1, machine: 0 })
+  expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
+})
+
+test('pending counts are neither lost nor doubled while several processes record and add them', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const worlds = await createWorlds(db)
+  const others = openAgain(testDb, 2)
+  const rounds = 5
+  await Promise.all(
+    others.map(async (other) => {
+      const recorder = new EventRecorder({ db: other })
+      for (let round = 0; round < rounds; round++) {
+        await Promise.all(worlds.map((world) => recorder.record(eventIn(world, round % 4, 'emailOpen'))))
+        await addPendingCounts(other)
+      }
+      await other.close()
+    }),
+  )
+  await addPendingCounts(db)
+  expect(await countPending(db)).toBe(0)
+  for (const { organizationId } of worlds)
+    expect(await storedCounts(db, organizationId, 'emailOpen')).toEqual({ total: 2 * rounds, unique: 4, machine: 0 })
+  expect(await rebuildCounters(db)).toMatchObject(healthy)
+})
