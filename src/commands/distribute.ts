@@ -1,6 +1,7 @@
 import { checkCoordinator, distribute, findDistributedTables } from '../db/cluster/distribute.ts'
 import { type DistributionPlan, type Placement, readDistributionPlan } from '../db/cluster/distribution-plan.ts'
 import { isMigrated } from '../db/migrate.ts'
+import { addPendingCounts } from '../events/pending-counts.ts'
 import { SetupFault } from '../values/errors.ts'
 import { type Call, note } from './call.ts'
 import { printResult, withDatabase } from './database.ts'
@@ -32,6 +33,8 @@ export async function distributeTables(call: Call): Promise<number> {
       note('Nothing was changed. Stop all processes of Waxwing, make a backup, and run this command with --yes.')
       return 1
     }
+    // Those of a process that was killed. On a distributed database there are none.
+    if (done.size === 0) await addPendingCounts(db)
     let started = 0
     const added = await distribute(db, (tables) => {
       started += tables.length
