@@ -9,6 +9,8 @@ export type EventData = {
   contact: EventContact
   /** True for a test event: its message and contact do not exist. */
   test?: boolean
+  /** True for an event of a reserved test recipient. */
+  is_test?: boolean
 }
 
 /** `machine` is true for scanners and privacy proxies; `ip` is present only if the organization stores IP addresses. */

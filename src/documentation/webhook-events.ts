@@ -25,6 +25,11 @@ const common: Record<string, Schema> = {
   test: { type: 'boolean', const: true, description: 'Only present in test events.' },
 }
 
+/** Fields of the events of emails and unsubscriptions. */
+const ofMessages: Record<string, Schema> = {
+  is_test: { type: 'boolean', const: true, description: 'Only present in events of reserved test recipients.' },
+}
+
 const reaction: Record<string, Schema> = {
   machine: {
     type: 'boolean',
@@ -80,13 +85,14 @@ const broadcast: Record<string, Schema> = {
 
 /** The additional fields of each event type. A new event type does not compile without an entry. */
 const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
-  emailSent: {},
-  emailOpen: reaction,
-  emailClick: { ...reaction, url: text('The link that was clicked.') },
-  emailSoftBounce: { bounce },
-  emailHardBounce: { bounce },
-  emailComplaint: { feedback_type: text('The type in the report, such as `abuse`.') },
+  emailSent: ofMessages,
+  emailOpen: { ...reaction, ...ofMessages },
+  emailClick: { ...reaction, url: text('The link that was clicked.'), ...ofMessages },
+  emailSoftBounce: { bounce, ...ofMessages },
+  emailHardBounce: { bounce, ...ofMessages },
+  emailComplaint: { feedback_type: text('The type in the report, such as `abuse`.'), ...ofMessages },
   contactUnsubscribe: {
+    ...ofMessages,
     method: {
       type: 'string',
       enum: ['one_click', 'page', 'api'],
@@ -125,6 +131,7 @@ const payloadOf = (eventName: WebhookEventName): Schema =>
     timestamp: { type: 'integer', description: 'When the event occurred, in seconds since 1970.' },
     data: object(dataNames[eventName] ?? `${upperFirst(eventName)}Data`, { ...common, ...extraFields[eventName] }, [
       'test',
+      'is_test',
       'ip',
     ]),
   })

@@ -65,6 +65,10 @@ const suppressionReasons: Partial<Record<EventName, string>> = {
   contactUnsubscribe: 'unsubscribe',
 }
 
+/** Reserved recipients can bounce and complain again and again. */
+const isRepeatable = (eventName: EventName, data: NewEvent['data']) =>
+  data.is_test === true && eventName !== 'contactUnsubscribe'
+
 /**
  * Suppresses the address that the message was sent to, which may no longer be the contact's address, and unsubscribes
  * contacts. Erased contacts have no address.
@@ -75,7 +79,8 @@ export async function suppressAddresses(
   contacts: ReadonlyMap<ContactId, EventContact>,
 ): Promise<void> {
   const suppressing = events.filter(
-    ({ eventName, contactId }) => suppressionReasons[eventName] && contacts.has(contactId),
+    ({ eventName, contactId, data }) =>
+      suppressionReasons[eventName] && contacts.has(contactId) && !isRepeatable(eventName, data),
   )
   for (const [organizationId, group] of groupBy(suppressing, (event) => event.organizationId)) {
     const sentTo = await findMessageAddresses(

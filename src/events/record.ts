@@ -25,6 +25,7 @@ import {
   type NewEvent,
   subjectOf,
 } from './record.sql.ts'
+import { reactionsTo } from './simulated-reactions.ts'
 
 export type { NewEvent } from './record.sql.ts'
 
@@ -124,6 +125,7 @@ async function writeEvents(
   const counters = { flows, organizations: counterChanges(fresh, firsts), bounced }
   if (mayCountLater) writeCountersSoon(tx, counters)
   else writeCounters(tx, counters)
+  await writeEvents(tx, reactionsTo(fresh, contacts), { knownMessages })
   return { fresh, suspects }
 }
 

@@ -14,8 +14,10 @@ import type { Tokens } from '../secrets/tokens.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
+import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import { type EmailSettings, emailValues, makeEmail, senderOf } from './outgoing.ts'
 import type { Outcome, SendRow } from './send.sql.ts'
+import { simulatedOutcome } from './simulated-outcome.ts'
 
 export type { Outcome, SendRow } from './send.sql.ts'
 
@@ -74,10 +76,13 @@ export async function attemptMessage(
   const { email: from } = senderOf(version, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
+  const context = { row, attempt, retryDelays: parts.retryDelays, end }
+  const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
     renderBody: (values: TemplateValues) => RenderedBody | undefined,
   ): Promise<Outcome | undefined> => {
     const write = () => makeEmail(row, version, parts.tokens, parts.settings, renderBody)
+    if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
     if (!relay) {
       const mail = write()
       const inbox = mail && { organizationId: row.organizationId, messageId: row.id, ...mail }
@@ -96,7 +101,7 @@ export async function attemptMessage(
       }
     }
     const outcome = await relay.send(compose, { bulk })
-    return outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end })
+    return outcomeOf(outcome, context)
   }
   let needsTask = false
   try {
@@ -189,7 +194,7 @@ function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], d
     contactId: row.contactId,
     machine: false,
     machineReason: null,
-    data,
+    data: simulatedBehaviour(row.email) ? { ...data, is_test: true } : data,
   }
 }
 // A test email has no events: it does not count, and webhooks are not called.

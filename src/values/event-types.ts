@@ -57,6 +57,8 @@ export type EventData = {
   bounce?: BounceDetail
   feedback_type?: string
   method?: 'one_click' | 'page' | 'api'
+  /** True for events of reserved recipients (simulated-recipients.ts). */
+  is_test?: boolean
   /** Of changes of a contact: what caused it, for example the API key. Null for a contact that was created by a send. */
   source?: EventSource | null
   /** Of contactCreated and contactSubscribed. */
