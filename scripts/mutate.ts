@@ -181,8 +181,12 @@ const describe = ({ id, kind, file, line, summary }: Mutation, { result, by }: O
   `${result.padEnd(11)} ${id} ${file}:${line} ${kind}: ${summary.slice(0, 160)}${by ? `\n            ${by}` : ''}`
 
 function writeReport(folder: string, candidates: number, outcomes: Map<Mutation, Outcome>): void {
-  const report = [...outcomes].map(([{ replacement, start, end, ...mutation }, outcome]) => ({
-    ...mutation,
+  const report = [...outcomes].map(([{ id, kind, file, line, summary }, outcome]) => ({
+    id,
+    kind,
+    file,
+    line,
+    summary,
     ...outcome,
   }))
   const survivors = report.filter(({ result }) => result === 'survived' || result === 'not reached')

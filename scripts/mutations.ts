@@ -29,6 +29,7 @@ export type Mutation = {
   replacement: string
   /** What was changed within the expression. */
   summary: string
+  isStatement: boolean
 }
 
 type Node = { type: string; start: number; end: number; [key: string]: unknown }
@@ -37,14 +38,21 @@ type Change = Pick<Mutation, 'kind' | 'start' | 'end' | 'replacement' | 'summary
 /** Returns the changes that can be made to a source file. */
 export function listMutations(file: string, source: string): Mutation[] {
   const changes: Change[] = []
-  visit(parseAst(source, { lang: 'ts' }) as unknown as Node, (node) => changes.push(...changesOf(node, source)))
+  const statementEnds = new Map<number, number>()
+  visit(parseAst(source, { lang: 'ts' }) as unknown as Node, (node) => {
+    changes.push(...changesOf(node, source))
+    if (node.type === 'ExpressionStatement') statementEnds.set(node.start, (node.expression as Node).end)
+  })
+  // The start of a statement cannot be woven: a line that starts with a parenthesis continues the previous one.
+  const isWhole = ({ start, end }: Change) => (statementEnds.get(start) ?? end) === end
   const seen = new Map<string, number>()
-  return changes.map((change) => {
+  return changes.filter(isWhole).map((change) => {
     const text = [file, change.kind, change.summary].join('\n')
     const repetition = seen.get(text) ?? 0
     seen.set(text, repetition + 1)
     const line = source.slice(0, change.start).split('\n').length
-    return { id: hash(`${text}\n${repetition}`).slice(0, 8), file, line, ...change }
+    const isStatement = statementEnds.has(change.start)
+    return { id: hash(`${text}\n${repetition}`).slice(0, 8), file, line, isStatement, ...change }
   })
 }
 
@@ -71,9 +79,7 @@ export function weaveMutations(source: string, mutations: readonly Mutation[], i
         (rest, { id, replacement }) => `${isMutated}('${id}') ? ${replacement} : ${rest}`,
         original,
       )
-      // A statement that starts with a parenthesis would continue the line before it.
-      const prefix = same.some(({ kind }) => kind === 'call') ? 'void ' : ''
-      text += `${source.slice(position, start)}${prefix}(${switched})`
+      text += `${source.slice(position, start)}${same[0]!.isStatement ? 'void ' : ''}(${switched})`
       position = end
     }
     return text + source.slice(position, to)

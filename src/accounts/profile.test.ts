@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { accountEmailTo, tokenIn } from '../../test/support/account-email.ts'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { newId, parseId } from '../values/ids.ts'
 import { deviceName } from './device-name.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0'
@@ -37,7 +38,7 @@ test('the name and the alert switches are stored, and omitted ones keep their va
   expect((await app.manage('PATCH', '/me', { name: 'x'.repeat(201) })).status).toBe(422)
 })
 
-test('sessions are listed with their device, and each can be ended', async () => {
+test('sessions are listed with their device, and each can be ended or expires', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const [laptop, phone] = [await login(app, bob.email, firefox), await login(app, bob.email, safari)]
@@ -49,13 +50,23 @@ test('sessions are listed with their device, and each can be ended', async () =>
     ['Safari on iOS', false],
     ['node', false],
   ])
-  expect(Date.now() - Date.parse(listed[0].last_used_at)).toBeLessThan(60_000)
+  const ageMs = ({ last_used_at }: { last_used_at: string }) => Date.now() - Date.parse(last_used_at)
+  expect(ageMs(listed[0])).toBeLessThan(60_000)
+  expect(ageMs(listed[1])).toBeGreaterThan(3_000_000)
   expect(listed[1].ip_address).toBe('127.0.0.1')
+  // Not stored for each request.
+  expect((await laptop.manage('GET', '/me/sessions')).body.data).toEqual(listed)
 
   const ended = `/me/sessions/${listed[1].id}`
   expect((await app.manage('DELETE', ended)).status).toBe(404)
   expect((await laptop.manage('DELETE', ended)).status).toBe(200)
   expect((await phone.manage('GET', '/me')).status).toBe(401)
+  const expire = (when: Date) =>
+    app.db.statement`update sessions set expires_at = ${when} where id = ${parseId('ses', listed[2].id)}`
+  await expire(new Date())
+  expect((await bob.manage('GET', '/me')).status).toBe(401)
+  expect((await laptop.manage('GET', '/me/sessions')).body.data).toHaveLength(1)
+  await expire(new Date(Date.now() + 60_000))
   expect((await laptop.manage('POST', '/me/sign-out')).status).toBe(200)
   expect([(await laptop.manage('GET', '/me')).status, (await bob.manage('GET', '/me')).status]).toEqual([401, 200])
 })
@@ -77,12 +88,17 @@ test('a changed password ends the other sessions, and so does the end of the mem
 
 test('a user has a limited number of sessions; the oldest ends first', async () => {
   await using app = await startTestApp({}, ['serve'])
+  const colleague = newId('usr')
   await app.db.statement`
     insert into sessions (organization_id, user_id, id, user_agent, ip_address, expires_at)
-    select organization_id, id, ('00000000-0000-7000-8000-0000000000' || to_char(n, 'FM00'))::uuid, '', '', now() + interval '1 hour'
-    from users, generate_series(1, 60) n`
+    select organization_id, user_id, ('00000000-0000-7000-8000-0000000000' || to_char(n, 'FM00'))::uuid, '', '', now() + interval '1 hour'
+    from users, unnest(array[users.id, ${colleague}::uuid]) as user_id, generate_series(1, 60) n`
   const newest = await login(app, 'owner@acme.example', firefox)
   expect((await newest.manage('GET', '/me/sessions')).body.data).toHaveLength(50)
+  // The one of this test and the new one are later than the inserted ones.
+  const sessions = await app.db<{ id: string }>`select id from sessions where user_id <> ${colleague} order by id`
+  expect([sessions.length, sessions[0]!.id]).toEqual([50, '00000000-0000-7000-8000-000000000013'])
+  expect(await app.db`select from sessions where user_id = ${colleague}`).toHaveLength(60)
 })
 
 test('a new email address is used after it is confirmed, and the old one is notified', async () => {

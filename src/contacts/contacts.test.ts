@@ -7,6 +7,7 @@ import { derivedEventId } from '../events/record.ts'
 import { type ContactId, type MessageId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { editContact, getContact } from './contacts.ts'
 import { resubscribe, unsubscribe } from './subscriptions.ts'
+import { testRecipientId } from './test-recipient.ts'
 
 const contacts = '/organization/contacts'
 
@@ -245,7 +246,8 @@ test('an invalid limit, cursor or status is rejected by name', async () => {
 })
 
 /** Two messages to a contact: one that was opened, with everything that names the person, and one that waits. */
-async function storeHistory(db: Db, organizationText: string, contactText: string) {
+async function storeHistory(db: Db, organizationText: string, contactText: string, name = 'Ada') {
+  const email = `${name.toLowerCase()}@example.com`
   const organizationId = parseId('org', organizationText)!
   const contactId = parseId('con', contactText)!
   const [flowId, versionId, webhookId] = [newId('flw'), newId('flv'), newId('whk')]
@@ -256,30 +258,30 @@ async function storeHistory(db: Db, organizationText: string, contactText: strin
   await db.statement`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
       relay_reply)
-    values (${organizationId}, ${sentId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Dear Ada',
-      '{"order": 7}', 'sent', '250 for ada@example.com'),
-      (${organizationId}, ${waitingId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Soon, Ada',
+    values (${organizationId}, ${sentId}, ${flowId}, ${versionId}, ${contactId}, ${email}, ${`Dear ${name}`},
+      '{"order": 7}', 'sent', ${`250 for ${email}`}),
+      (${organizationId}, ${waitingId}, ${flowId}, ${versionId}, ${contactId}, ${email}, ${`Soon, ${name}`},
       null, 'queued', null)`
   await db.statement`
     insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
-    values (${organizationId}, ${sentId}, 'us@acme.example', 'ada@example.com', 'Dear Ada', 'Dear Ada')`
+    values (${organizationId}, ${sentId}, 'us@acme.example', ${email}, ${`Dear ${name}`}, ${Buffer.from(`Dear ${name}`)})`
   await db.statement`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, data)
     values (${organizationId}, ${openId}, 'emailClick', now(), ${sentId}, ${flowId}, ${contactId}, true,
-      '{"ip": "192.0.2.1", "user_agent": "Ada’s", "url": "https://example.com/?who=ada"}'),
+      ${JSON.stringify({ ip: '192.0.2.1', user_agent: `${name}’s`, url: `https://example.com/?who=${name.toLowerCase()}` })}::jsonb),
       (${organizationId}, ${bounceId}, 'emailSoftBounce', now(), ${sentId}, ${flowId}, ${contactId}, false,
-      '{"bounce": {"reason": "mailbox full", "diagnostic": "ada@example.com is full", "evidence": "ada@example.com is full"}}')`
+      ${JSON.stringify({ bounce: { reason: 'mailbox full', diagnostic: `${email} is full`, evidence: `${email} is full` } })}::jsonb)`
   await db.statement`
     insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
     values (${organizationId}, ${webhookId}, 'Ours', 'https://acme.example', true, '{}', '')`
   await db.statement`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, body)
     values (${organizationId}, delivery_id(${openId}, ${webhookId}), ${webhookId}, ${openId}, 'emailClick', 'pending',
-      '{"contact": "ada@example.com"}')`
+      ${JSON.stringify({ contact: email })})`
   await db.statement`
     insert into delivery_attempts
       (organization_id, delivery_id, number, at, duration_ms, outcome, reason, signature, response_body)
-    values (${organizationId}, delivery_id(${openId}, ${webhookId}), 1, now(), 1, 'refused', '', '', 'No ada@example.com')`
+    values (${organizationId}, delivery_id(${openId}, ${webhookId}), 1, now(), 1, 'refused', '', '', ${`No ${email}`})`
   return { flowId, sentId, waitingId, openId, bounceId }
 }
 
@@ -401,41 +403,72 @@ test('every page of the timeline continues after the previous one, whatever its 
   }
 })
 
-test('erasing a contact removes all personal data but its suppression, and keeps counts', async () => {
+/** Every row that contains personal data of a person with this name. */
+async function rowsAbout({ db }: TestApp, name: RegExp): Promise<string[]> {
+  const found: string[] = []
+  for (const table of [
+    ...['contacts', 'messages', 'inbox', 'events', 'deliveries', 'delivery_attempts', 'import_problems'],
+    ...['contact_history', 'import_changes', 'group_members', 'jobs', 'imports'],
+  ]) {
+    const { rows } = await db.pool.query(`select to_jsonb(t)::text as row from ${table} as t`)
+    // Ids and signatures are hexadecimal, and about one in a hundred contains "ada".
+    const texts: string[] = rows.map(({ row }) => row.replace(/[\da-f-]{32,}/g, ''))
+    found.push(...texts.filter((text) => name.test(text)).map((text) => `${table} ${text}`))
+  }
+  return found.sort()
+}
+
+test('erasing a contact removes all its personal data but its suppression, nothing of others, and keeps counts', async () => {
   await using app = await startTestApp()
+  const organizationId = parseId('org', app.organizationId)!
   const group = (await app.manage('POST', '/organization/groups', { name: 'G' })).body.data
-  const ada = await create(app, { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] })
-  const bob = await create(app, { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] })
-  await storeHistory(app.db, app.organizationId, ada.id)
+  const [ada, bob] = [
+    await create(app, { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] }),
+    await create(app, { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] }),
+  ]
+  for (const [id, name] of [
+    [ada.id, 'Ada'],
+    [bob.id, 'Bob'],
+  ]) {
+    const email = `${name}@example.com`
+    await storeHistory(app.db, app.organizationId, id, name)
+    await app.manage('PATCH', `${contacts}/${id}`, { last_name: 'L' })
+    await app.db.statement`
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, status)
+      values (${organizationId}, ${newId('msg')}, ${newId('flw')}, ${newId('flv')},
+        ${testRecipientId(organizationId, email.toLowerCase())}, ${email}, ${`Test for ${name}`}, 'sent')`
+    await app.db.statement`
+      insert into import_problems (organization_id, import_id, line, email, problem, cells)
+      values (${organizationId}, ${newId('imp')}, 1, ${email}, 'too long', null),
+        (${organizationId}, ${newId('imp')}, 2, null, 'too long', ${JSON.stringify([email, 'x'])}::jsonb)`
+    await app.db.statement`
+      insert into import_changes (organization_id, import_id, id, contact_id, change)
+      values (${organizationId}, ${newId('imp')}, ${newId('evt')}, ${parseId('con', id)},
+        ${JSON.stringify({ first_name: [name, 'A'] })}::jsonb)`
+  }
   await app.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
-  await app.db.statement`
-    insert into import_problems (organization_id, import_id, line, email, problem)
-    values (${parseId('org', app.organizationId)}, ${newId('imp')}, 1, 'Ada@example.com', 'too long')`
+  const about = await rowsAbout(app, /bob/i)
 
   expect((await app.manage('DELETE', `${contacts}/${ada.id}`)).body.data).toBe(null)
 
-  for (const table of [
-    ...['contacts', 'messages', 'inbox', 'events', 'deliveries', 'delivery_attempts', 'import_problems'],
-    ...['group_members', 'jobs', 'imports'],
-  ]) {
-    const { rows } = await app.db.pool.query(`select to_jsonb(t)::text as row from ${table} as t`)
-    // Ids and signatures are hexadecimal, and about one in a hundred contains "ada".
-    for (const { row } of rows) expect(row.replace(/[\da-f-]{32,}/g, ''), table).not.toMatch(/ada|192\.0/i)
-  }
+  expect(await rowsAbout(app, /ada/i)).toEqual([])
+  expect(await rowsAbout(app, /bob/i)).toEqual(about)
+  const id = parseId('con', ada.id)
+  expect(await app.db`select from contact_history where contact_id = ${id}`).toEqual([])
+  expect(await app.db`select from contact_history`).not.toEqual([])
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
     { email: 'ada@example.com' },
   ])
-  expect(await app.db`select status, reason from messages order by id`).toEqual([
+  expect(await app.db`select status, reason from messages where contact_id = ${id} order by id`).toEqual([
     { status: 'sent', reason: null },
     { status: 'suppressed', reason: 'the contact was erased' },
   ])
-  expect(await app.db`select event_name, data from events order by id`).toEqual([
+  expect(await app.db`select event_name, data from events where contact_id = ${id} order by id`).toEqual([
     { eventName: 'emailClick', data: {} },
     { eventName: 'emailSoftBounce', data: { bounce: { reason: 'mailbox full' } } },
   ])
   expect((await app.manage('GET', `${contacts}/${ada.id}`)).status).toBe(404)
   expect((await app.manage('DELETE', `${contacts}/${ada.id}`)).status).toBe(404)
-  expect((await app.manage('GET', `${contacts}/${bob.id}`)).body.data.first_name).toBe('Bob')
   expect((await app.manage('GET', `/organization/groups/${group.id}`)).body.data.member_count).toBe(1)
 })
 
