@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { BaseSequencer, createVitest, type TestSpecification, type Vitest } from 'vitest/node'
 import { applyMutation, listMutations, type Mutation, shuffle, weaveMutations } from './mutations.ts'
 
-// Tests the tests: `npm run mutate -- FOLDER… [--count N] [--seed S] [--id ID]`. Puts one small fault at a time into a folder of
+// Tests the tests: `npm run mutate -- FOLDER… [--count N] [--seed S] [--id ID…] [--test FILE…]`. Puts one small fault at a time into a folder of
 // src/ and runs the tests that execute the changed code. A fault that makes none of them fail has survived.
 //
 // All faults of a run are woven into a copy of the project, and an environment variable selects one of them. So Vitest,
@@ -18,7 +18,7 @@ const folders = ['queue', 'events', 'messages', 'broadcasts', 'privacy', 'secret
 const furtherTests: Partial<Record<string, string[]>> = {
   events: ['src/tracking/hits.test.ts', 'src/contacts/consent.test.ts'],
   messages: ['src/sending-status/sending-pause.test.ts'],
-  privacy: ['src/contacts/contacts.test.ts'],
+  privacy: ['src/contacts/contacts.test.ts', 'src/imports/undo.test.ts'],
   secrets: ['src/backup/backup.test.ts', 'src/commands/doctor.test.ts', 'src/webhooks/signing-secrets.test.ts'],
 }
 
@@ -36,6 +36,7 @@ const { values, positionals } = parseArgs({
     count: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     id: { type: 'string', multiple: true },
+    test: { type: 'string', multiple: true },
   },
 })
 const project = process.cwd()
@@ -62,7 +63,8 @@ async function mutateFolder(folder: string): Promise<void> {
   const vitest = await createVitest('test', { ...options, sequence: { sequencer: InGivenOrder } })
   const outcomes = new Map<Mutation, Outcome>()
   try {
-    const specifications = await vitest.globTestSpecifications([`src/${folder}/`, ...(furtherTests[folder] ?? [])])
+    const tests = values.test ?? [`src/${folder}/`, ...(furtherTests[folder] ?? [])]
+    const specifications = await vitest.globTestSpecifications(tests)
     const reached = await findReached(vitest, specifications)
     for (const mutation of sample) {
       const outcome = await tryMutation(vitest, specifications, mutation, reached.get(mutation.id))
