@@ -3,6 +3,7 @@ import { asDistributed } from '../../test/support/as-distributed.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { newId, parseId } from '../values/ids.ts'
 import { forgetExpiredChanges } from './undo.ts'
 
 const contacts = '/organization/contacts'
@@ -84,9 +85,34 @@ test('undoing an import removes and restores what nobody has changed since', asy
   await post(`/groups/${other.id}/members`, { contact_ids: [joined.id] })
   await send(app, flowId, { contact_email: emailed.email })
 
+  const organizationId = parseId('org', app.organizationId)
+  const webhookId = newId('whk')
+  await app.db.statement`
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, status)
+    values (${organizationId}, ${webhookId}, 'CRM', 'https://acme.example', true, '{}', '', 'paused')`
+  for (const contact of [edited, await find('reader13@example.com')]) {
+    const eventId = newId('evt')
+    await app.db.statement`
+      insert into events (organization_id, id, event_name, occurred_at, contact_id, contact_email, contact_first_name)
+      values (${organizationId}, ${eventId}, 'contactCreated', now(), ${parseId('con', contact.id)}, ${contact.email}, 'R')`
+    await app.db.statement`
+      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, body)
+      values (${organizationId}, delivery_id(${eventId}, ${webhookId}), ${webhookId}, ${eventId}, 'contactCreated',
+        'delivered', ${contact.email})`
+  }
+
   const done = await undo(app, id)
 
   expect(done.undo).toMatchObject({ removed: 6_000 + 2 - 3, restored: 4 })
+  // Events and deliveries of removed contacts have no personal data.
+  const events = app.db`
+    select contact_email, contact_first_name, body
+    from events join deliveries using (organization_id)
+    where event_id = events.id and events.event_name = 'contactCreated' order by events.id`
+  expect(await events).toEqual([
+    { contactEmail: edited.email, contactFirstName: 'R', body: edited.email },
+    { contactEmail: null, contactFirstName: null, body: '' },
+  ])
   const now = await contactsOf(app)
   expect([...now.keys()].sort()).toEqual([...before.keys(), edited.email, joined.email, emailed.email].sort())
   for (const email of ['ada@example.com', 'left@example.com', 'sent@example.com'])
