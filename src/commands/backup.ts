@@ -7,10 +7,7 @@ import { type Call, note, onlyFile } from './call.ts'
 import { printJson, readSecrets, withDatabase } from './database.ts'
 import { readPassphrase } from './passphrase-flag.ts'
 
-/**
- * Works beside a running service. Prints the size and the checksum of the file as JSON. Runs no migrations: a backup is
- * also made before an upgrade.
- */
+/** Prints size and checksum of the file as JSON. Runs no migrations: a backup is also made before an upgrade. */
 export async function backUpDatabase(call: Call): Promise<void> {
   const file = onlyFile(call, 'backup')
   const passphrase = await readPassphrase(call.flags, readSettings(call.sources))

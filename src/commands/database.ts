@@ -47,10 +47,7 @@ export const databaseOf = (config: Config, log: Log, options: Options): Promise<
 /** For commands on the database of a service that may be running. */
 export const ofService = { orRunning: true, migrates: true }
 
-/**
- * Runs a command on a database, after pending migrations with `migrates`. Throws `SetupFault` if there is no database,
- * and creates none unless it may.
- */
+/** Runs a command on a database. Throws `SetupFault` if there is none and it may not be created. */
 export async function withDatabase<T>(
   { sources }: Call,
   { migrates, ...options }: Options & { migrates: boolean },

@@ -8,10 +8,7 @@ import { bad, type Finding, good, note } from './finding.ts'
 const check = 'Bounces'
 const greetingWithinMs = 5_000
 
-/**
- * Checks that the bounce listener answers and that mail servers find it. Yields nothing if it is not configured.
- * `nameServers` replace those of the machine.
- */
+/** Checks that the bounce listener, if there is one, answers and that mail servers find it. */
 export async function* checkBounces(config: Config, nameServers?: readonly string[]): AsyncGenerator<Finding> {
   const { BOUNCE_SMTP_PORT: port, BOUNCE_SMTP_HOST: host, BOUNCE_DOMAIN: domain, BASE_URL: baseUrl } = config
   if (port === undefined || domain === undefined) return

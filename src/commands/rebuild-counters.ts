@@ -2,10 +2,7 @@ import { rebuildCounters } from '../events/rebuild.ts'
 import { type Call, note } from './call.ts'
 import { ofService, printResult, withDatabase } from './database.ts'
 
-/**
- * Recounts all events, and reports and corrects differences. Returns 1 if there were any, which indicates a bug unless
- * some events are older than the counters.
- */
+/** Returns 1 if counters differed: a bug, unless some events are older than the counters. */
 export async function rebuildAllCounters(call: Call): Promise<number> {
   return withDatabase(call, ofService, async (database) => {
     note('Recounting all events. A million events take about half a minute …')

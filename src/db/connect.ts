@@ -69,17 +69,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function open({
-  url,
-  directUrl,
-  replicaUrl,
-  dataDir,
-  connectionsMax,
-  log,
-  orRunning,
-  applicationName = 'waxwing',
-  signal,
-}: DatabaseOptions): Promise<Database> {
+async function open(options: DatabaseOptions): Promise<Database> {
+  const { url, directUrl, replicaUrl, dataDir, connectionsMax, log, orRunning, signal } = options
+  const { applicationName = 'waxwing' } = options
   const pool: PoolOptions = { connectionsMax, applicationName }
   if (url !== undefined) {
     if (directUrl !== undefined) pool.direct = { connectionString: directUrl }
@@ -98,24 +90,20 @@ async function open({
     throw error.olderVersion === undefined ? new SetupFault(error.message) : new OlderCluster(error.message)
   })
   const address = { connection: embedded.connection }
-  if (!('stop' in embedded)) {
-    const db = await connect(embedded.connection, pool, log, signal)
-    return { db, address, description: describeEmbedded(embedded), note: null, close: () => db.close() }
-  }
+  // Another process runs the database, if it cannot be stopped here.
+  const { stop, note } = 'stop' in embedded ? embedded : { stop: async () => {}, note: null }
   try {
     const db = await connect(embedded.connection, pool, log, signal)
     const close = async () => {
       await db.close()
-      await embedded.stop()
+      await stop()
     }
-    return { db, address, description: describeEmbedded(embedded), note: embedded.note, close }
+    return { db, address, description: `embedded PostgreSQL in ${embedded.directory}`, note, close }
   } catch (error) {
-    await embedded.stop()
+    await stop()
     throw error
   }
 }
-
-const describeEmbedded = ({ directory }: { directory: string }) => `embedded PostgreSQL in ${directory}`
 
 type PoolOptions = Omit<DbOptions, 'connection'>
 

@@ -16,10 +16,7 @@ export interface Db extends Reader {
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
   /** Runs each statement on any connection, as a transaction of its own, in one round trip. */
   readonly statement: Writer
-  /**
-   * Like `statement`, for a statement about so many rows. If they are few, its plan is kept for some seconds, because
-   * planning would cost more than running it.
-   */
+  /** Like `statement`. The plan of a statement about few rows is kept for seconds: planning costs more than running. */
   forRows(rows: number): Writer
   /** Calls `listener` with what transactions of this process announced, after their commit (`Tx.announce`). */
   onAnnouncement(listener: (value: unknown) => void): void
@@ -51,10 +48,7 @@ export type DbOptions = {
 
 const connectTimeoutMs = 5_000
 const defaultStatementTimeoutMs = 30_000
-/**
- * Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. PgBouncer accepts
- * these options and no others.
- */
+/** Overrides defaults that would be parsed incorrectly. PgBouncer accepts these options and no others. */
 const fixedOptions = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
 
 // Counts and byte sizes are int8 and far below 2^53.

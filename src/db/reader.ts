@@ -24,11 +24,7 @@ export function reader(
   { answerWithinMs, isDistributed = false, keepPlans = false, beforeQuery = () => {} }: ReaderOptions = {},
 ): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
-    const config: Timed<pg.QueryArrayConfig> = {
-      text: query.text,
-      values: query.values as unknown[],
-      rowMode: 'array',
-    }
+    const config: Timed<pg.QueryArrayConfig> = { text: query.text, values: query.values as unknown[], rowMode: 'array' }
     const name = query.hasRowList ? undefined : nameOf(query.text, keepPlans)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
@@ -65,10 +61,7 @@ type Timed<Config> = Config & { query_timeout?: number }
  */
 const isPlainInsert = (text: string) => /^\s*insert\s/.test(text) && !/\bjoin\b|\bfrom\s+(?!unnest\()/.test(text)
 
-/**
- * Names of prepared statements by text. Derived from the text, so that processes that share connections through a
- * pooler use the same name for the same statement.
- */
+/** Names are derived from the text, so that processes behind a pooler share names and prepared statements. */
 const statementNames = new LRUCache<string, { name: string; isPlainInsert: boolean }>({ max: knownStatementsMax })
 function nameOf(text: string, keepPlans: boolean): string | undefined {
   let known = statementNames.get(text)

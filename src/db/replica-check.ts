@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from './db.ts'
+import { only, onlyValue } from './rows.ts'
 
 const pollEveryMs = 100
 
@@ -9,19 +10,15 @@ export type ReplicaState =
   | { kind: 'promoted' }
   | { kind: 'unreachable'; reason: string }
 
-/**
- * Waits up to `withinMs` until the replica has everything that the primary has written by now. Compares WAL positions, so
- * the clocks of the servers do not matter.
- */
+/** Waits up to `withinMs` until the replica has caught up. Compares WAL positions, so clocks do not matter. */
 export async function checkReplica(primary: Db, replica: Db, withinMs: number): Promise<ReplicaState> {
   const startedAt = performance.now()
-  const [written] = await primary<{ position: number }>`
-    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8 as position`
+  const written = await findWritten(primary)
   for (;;) {
-    const found = await findPosition(replica)
+    const found = await findReplayed(replica).catch((error: Error) => error)
     if (found instanceof Error) return { kind: 'unreachable', reason: found.message }
     if (!found.isReplica) return { kind: 'promoted' }
-    const bytes = written!.position - (found.position ?? 0)
+    const bytes = written - (found.position ?? 0)
     const afterMs = performance.now() - startedAt
     if (bytes <= 0) return { kind: 'current', afterMs }
     if (afterMs >= withinMs) return { kind: 'behind', bytes }
@@ -29,14 +26,12 @@ export async function checkReplica(primary: Db, replica: Db, withinMs: number): 
   }
 }
 
-type Position = { position: number | null; isReplica: boolean }
+/** Returns the position up to which the primary has written its WAL. */
+export const findWritten = (primary: Db) =>
+  onlyValue(primary<{ position: number }>`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8 as position`)
 
-async function findPosition(replica: Db): Promise<Position | Error> {
-  try {
-    const [row] = await replica<Position>`
-      select pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::int8 as position, pg_is_in_recovery() as is_replica`
-    return row!
-  } catch (error) {
-    return error as Error
-  }
-}
+/** Returns the position up to which a replica has replayed the WAL. */
+export const findReplayed = (replica: Db) =>
+  only(replica<{ position: number | null; isReplica: boolean }>`
+    select pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::int8 as position, pg_is_in_recovery() as is_replica`)

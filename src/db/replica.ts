@@ -4,6 +4,7 @@ import type { Log } from '../runtime/log.ts'
 import { Loop } from '../runtime/loop.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { Db } from './db.ts'
+import { findReplayed, findWritten } from './replica-check.ts'
 
 const checkEveryMsMax = 1_000
 const checksPerLimit = 4
@@ -72,13 +73,10 @@ export class Replica {
     const { primary, replica, lagMaxMs, log } = this.#options
     try {
       const at = performance.now()
-      const [written] = await primary<{ position: number }>`
-        select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8 as position`
-      this.#samples.push({ position: written!.position, at })
-      const [replayed] = await replica<{ position: number | null; isReplica: boolean }>`
-        select pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::int8 as position, pg_is_in_recovery() as is_replica`
+      this.#samples.push({ position: await findWritten(primary), at })
+      const replayed = await findReplayed(replica)
       // A replica that was promoted no longer follows the primary.
-      const position = replayed!.isReplica ? (replayed!.position ?? 0) : 0
+      const position = replayed.isReplica ? (replayed.position ?? 0) : 0
       const reached = this.#samples.filter((sample) => sample.position <= position).at(-1)
       if (reached) this.#currentAt = reached.at
     } catch (error) {

@@ -21,10 +21,7 @@ export async function retrying<Result>(
   }
 }
 
-/**
- * Retries `work` for up to a minute while the database is unavailable. For recording something that would be repeated
- * otherwise, such as an email that was sent.
- */
+/** Retries `work` for a minute during an outage, to record what would otherwise be repeated, such as an email. */
 export async function persisting<Result>(work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = Date.now() + outageMsMax
   for (;;) {

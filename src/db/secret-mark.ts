@@ -26,8 +26,5 @@ export async function markSecret(db: Db, { current, previous }: AppSecrets): Pro
   return row!.mark === mark ? row!.since : undefined
 }
 
-/** Returns true if this database is used with the secret, or with none yet. */
-export async function isMarked(db: Db, { current }: AppSecrets): Promise<boolean> {
-  const [row] = await db<{ mark: string }>`select mark from secret_mark`
-  return row === undefined || row.mark === markOf(current)
-}
+/** Returns true if this database is used with the current secret, or with none yet. */
+export const isMarked = (db: Db, { current }: AppSecrets) => isMarkedWith(db, { current, previous: undefined })

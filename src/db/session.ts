@@ -12,10 +12,7 @@ export async function connectSession(settings: pg.ClientConfig): Promise<pg.Clie
   return client
 }
 
-/**
- * Returns true if the connection passes through a pooler such as PgBouncer, which answers with an id of its own instead of
- * the process id of the server.
- */
+/** Returns true behind a pooler such as PgBouncer, which reports an id of its own instead of the process id. */
 export async function isPooled(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   return rows[0]!.pid !== (client as WithProcessId).processID

@@ -1,27 +1,16 @@
+import { recordKinds } from '../values/errors.ts'
 import type { Operation, Parameter, Schema } from './types.ts'
 
 // What parameters and properties mean that are called the same in many operations. A description in the schema of a
 // route takes precedence.
 
+const collectionOf = (kind: string) => `${kind.toLowerCase().replace(' ', '-').replace(/ry$/, 'rie')}s`
+
 /** The records in paths, by the collection before their id. */
-const records: Readonly<Record<string, string>> = {
-  'api-keys': 'API key (`key_…`)',
-  broadcasts: 'broadcast (`brc_…`)',
-  'bulk-actions': 'bulk action (`bul_…`)',
-  contacts: 'contact (`con_…`)',
-  deliveries: 'delivery (`dlv_…`)',
-  events: 'event (`evt_…`)',
-  flows: 'flow (`flw_…`)',
-  groups: 'group (`grp_…`)',
-  imports: 'import (`imp_…`)',
-  inbox: 'message (`msg_…`)',
-  invitations: 'invitation (`inv_…`)',
-  members: 'member (`usr_…`)',
-  messages: 'message (`msg_…`)',
-  segments: 'segment (`seg_…`)',
-  sessions: 'session (`ses_…`)',
-  webhooks: 'webhook (`whk_…`)',
-}
+const records = new Map(
+  Object.entries(recordKinds).map(([prefix, kind]) => [collectionOf(kind), `${kind} (\`${prefix}_…\`)`]),
+)
+records.set('inbox', records.get('messages')!)
 
 const parameters: Readonly<Record<string, string>> = {
   contact_id: 'The id of a contact (`con_…`).',
@@ -116,7 +105,7 @@ const responseDescriptions: Readonly<Record<string, string>> = {
 
 function parameterDescription(path: string, { name, in: place }: Parameter): string | undefined {
   if (place === 'path' && name === 'id') {
-    const record = records[path.split('/{id}')[0]!.split('/').at(-1)!]
+    const record = records.get(path.split('/{id}')[0]!.split('/').at(-1)!)
     return record && `The id of the ${record}.`
   }
   return parameters[name]

@@ -63,9 +63,7 @@ export function isFile({ responses }: Pick<Operation, 'responses'>): boolean {
 }
 
 /** A request that the service sends. */
-export type Webhook = {
-  post: Schema & { requestBody: { required: boolean; content: { 'application/json': Media } } }
-}
+export type Webhook = { post: Schema & { requestBody: { required: boolean; content: { 'application/json': Media } } } }
 
 export type ApiDocument = {
   openapi: string

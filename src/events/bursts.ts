@@ -21,10 +21,7 @@ import type { NewEvent } from './record.sql.ts'
 const linksMin = 3
 const withinMs = 3_000
 
-/**
- * Only clicks not already labelled as made by a machine count. A click by a known scanner says nothing about a person
- * who clicks at the same time.
- */
+/** Clicks of known scanners do not count: they are no sign that a person at the same time is a machine. */
 const mayBeBurst = ({ eventName, machine }: NewEvent): boolean => eventName === 'emailClick' && !machine
 
 /** Returns whether these events alone contain enough clicks on one message to form a burst. */

@@ -31,10 +31,7 @@ const exclusively = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise
     { unlimited: true },
   )
 
-/**
- * Creates missing partitions for this month and the next ones, and returns their names. Events without a partition go
- * to the default partition.
- */
+/** Creates the partitions of this month and the next ones. Returns their names. Others go to the default one. */
 export async function ensurePartitions(db: Db, now = new Date()): Promise<string[]> {
   const months = Array.from({ length: monthsAhead + 1 }, (_, offset) => monthStart(now, offset))
   const existing = await selectPartitionNames(db)

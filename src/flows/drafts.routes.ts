@@ -141,9 +141,7 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         params: IdParams,
         body: Type.Optional(
           Nullable(
-            Type.Object({
-              name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: “Copy of …”.' })),
-            }),
+            Type.Object({ name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: “Copy of …”.' })) }),
           ),
         ),
         response: creates(FlowOut),

@@ -97,13 +97,7 @@ export function contentIn(body: Partial<Static<typeof DraftFields>>) {
 }
 
 /** The content of a new flow, except its subject and HTML. */
-export const emptyContent = {
-  htmlFormat: 'html',
-  text: null,
-  fromName: null,
-  fromEmail: null,
-  replyTo: null,
-} as const
+export const emptyContent = { htmlFormat: 'html', text: null, fromName: null, fromEmail: null, replyTo: null } as const
 
 const toTemplateOut = outOf(Type.Object(templateOut), {})
 

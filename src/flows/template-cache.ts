@@ -72,14 +72,7 @@ export class TemplateCache {
         const template = isLight(stored)
           ? await loadTemplate(stored).catch(() => unreadableTemplate(stored))
           : undefined
-        const ready = {
-          ...version,
-          organizationId,
-          stored,
-          template,
-          slowUntil: Number.NEGATIVE_INFINITY,
-          lateRuns: 0,
-        }
+        const ready = { ...version, organizationId, stored, template, slowUntil: Number.NEGATIVE_INFINITY, lateRuns: 0 }
         found.set(version.id, ready)
         this.#ready.set(version.id, ready)
       }

@@ -18,9 +18,7 @@ export async function loadHtmlToText(): Promise<HtmlToText> {
     limits: { maxDepth: depthMax, ellipsis: '' },
     // Converts the whole document, because template tags may precede the body.
     baseElements: { selectors: [], returnDomByDefault: true },
-    formatters: {
-      alternative: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? ''),
-    },
+    formatters: { alternative: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? '') },
     selectors: [
       ...keepCase,
       ...skipped,

@@ -11,10 +11,7 @@ export type AccessLogOptions = {
   organizationOf: (request: FastifyRequest) => OrganizationId | undefined
 }
 
-/**
- * Logs one line per request. Contains the template of the route and neither the path nor the query, in which tokens and
- * email addresses may occur.
- */
+/** Logs one line per request, with its route. Path and query may contain tokens and addresses. */
 export function logRequests(server: FastifyInstance, { log, organizationOf }: AccessLogOptions): void {
   if (!log.isLevelEnabled('info')) return
   server.addHook('onResponse', (request, reply, done) => {

@@ -32,12 +32,7 @@ export function healthRoutes({
           '`code` is 0 in this response; everywhere else it repeats the HTTP status. For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.',
         response: { 200: Health, ...errorsOnly },
       },
-      handler: async () => ({
-        code: 0 as const,
-        status: 'success' as const,
-        message: 'ok',
-        data: 'ok',
-      }),
+      handler: async () => ({ code: 0 as const, status: 'success' as const, message: 'ok', data: 'ok' }),
     })
 
     server.get('/ready', {

@@ -146,10 +146,7 @@ function readQuery(text: string) {
   return parse(pairs.join('&'))
 }
 
-/**
- * Some clients send a content type without a body, for example with DELETE. `__proto__` and `constructor` keys are
- * removed to prevent prototype pollution.
- */
+/** Accepts a content type without a body, as some clients send with DELETE. Prevents prototype pollution. */
 function readJson(server: Server): void {
   const parseJson = server.getDefaultJsonParser('remove', 'remove')
   server.removeContentTypeParser('application/json')

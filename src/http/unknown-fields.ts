@@ -24,11 +24,7 @@ function close(schema: unknown): unknown {
   const closed = Object.entries(properties).map(([name, property]) => [name, close(property)])
   return Object.assign(
     { ...(schema as object) },
-    {
-      ...(title && { title: `${title}Input` }),
-      properties: Object.fromEntries(closed),
-      additionalProperties: false,
-    },
+    { ...(title && { title: `${title}Input` }), properties: Object.fromEntries(closed), additionalProperties: false },
   )
 }
 

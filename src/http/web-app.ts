@@ -39,10 +39,7 @@ const notBuilt =
 
 const builtFolder = join(packageRoot, 'web', 'dist')
 
-/**
- * Serves the files of the web app and its page. Browsers get this page for unknown paths, too, with the status 404; it says
- * that there is no such page.
- */
+/** Serves the web app. Browsers get its page for unknown paths as well, with the status 404. */
 export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
   const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
   const policy = policyOf(baseUrl)

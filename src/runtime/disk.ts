@@ -1,10 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * Returns the space that this user can still write to the file system of a directory, in bytes. If the directory does
- * not exist yet, its nearest existing parent counts.
- */
+/** Returns the bytes that this user can write to a directory, or to its nearest parent if it does not exist. */
 export async function findFreeBytes(directory: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(directory)

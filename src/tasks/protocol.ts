@@ -10,12 +10,7 @@ type ErrorReply =
   | { kind: 'refused'; refusal: RefusalData }
   | { kind: 'failed'; message: string; stack: string | undefined }
 
-type RefusalData = {
-  type: RefusalType
-  message: string
-  fields: FieldProblem[]
-  retryAfterSeconds: number | undefined
-}
+type RefusalData = { type: RefusalType; message: string; fields: FieldProblem[]; retryAfterSeconds: number | undefined }
 
 export function toReply(error: unknown): ErrorReply {
   if (error instanceof Refusal) {

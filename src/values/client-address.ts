@@ -1,9 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/**
- * Returns the key for rate limits by client address: the address for IPv4, the /64 network for IPv6, since providers
- * assign a /64 to each customer.
- */
+/** Returns the key for rate limits: an IPv4 address, or a /64 network, which providers assign to each customer. */
 export function clientNetwork(address: string): string {
   if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.IPv6.parse(address)

@@ -89,10 +89,7 @@ export const leastId = <P extends Prefix>(_prefix: P, ms: number): IdOf[P] =>
 /** The zero UUID sorts before all others. */
 export const leastUuid: string = leastId('org', 0)
 
-/**
- * Returns an id that is always the same for the same time and parts, and sorts by the time: that of another id, or
- * milliseconds since 1970.
- */
+/** Returns the same id for the same time (of an id, or in milliseconds) and parts. Such ids sort by the time. */
 export function derivedId<P extends Prefix>(_prefix: P, time: string | number, ...parts: string[]): IdOf[P] {
   const digest = hash('sha256', parts.join(' '))
   const start = typeof time === 'string' ? time.slice(0, timeLength) : timeDigits(time)

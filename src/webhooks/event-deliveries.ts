@@ -18,10 +18,7 @@ export type EventDelivery = {
 
 const deliveriesMax = 200
 
-/**
- * Returns the deliveries of events to existing webhooks, oldest first. There is no index by event: the ids of the
- * deliveries follow from the ids of event and webhook.
- */
+/** Returns the deliveries of events, oldest first. Their ids follow from the ids of event and webhook. */
 export async function selectDeliveriesOfEvents(
   db: Reader,
   organizationId: OrganizationId,

@@ -4,10 +4,7 @@ import { measureBacklog } from '../queue/backlog-metrics.ts'
 import { measure } from '../runtime/measure.ts'
 import type { PostOutcome } from './post-outcome.ts'
 
-export type DeliveryMetrics = {
-  attempted(outcome: PostOutcome): void
-  watchInFlight(count: () => number): void
-}
+export type DeliveryMetrics = { attempted(outcome: PostOutcome): void; watchInFlight(count: () => number): void }
 
 /** Registers the metrics of webhook deliveries. */
 export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {

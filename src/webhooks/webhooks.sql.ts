@@ -54,10 +54,7 @@ export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Pro
 export type NewWebhook = Pick<
   Webhook,
   'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | keyof ResponseRules | 'retrySchedule'
-> & {
-  secret: Buffer
-  createdBy: UserId | null
-}
+> & { secret: Buffer; createdBy: UserId | null }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
   tx.send`

@@ -40,10 +40,7 @@ export type WebhookParts = { db: Db; box: SecretBox; allowPrivate: boolean }
 /** Stripe's library uses the whole string as the key, Standard Webhooks the bytes after the prefix. */
 export const newWebhookSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
-/**
- * Creates a webhook. This is the only time its secret is returned. Throws `Refusal` if the input is invalid or the
- * organization has too many webhooks.
- */
+/** Returns the secret only once. Throws `Refusal` if the input is invalid or there are too many webhooks. */
 export async function createWebhook(
   { db, box, allowPrivate }: WebhookParts,
   { organizationId, userId }: { organizationId: OrganizationId; userId: UserId | null },

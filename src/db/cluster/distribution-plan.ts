@@ -44,10 +44,7 @@ export async function readDistributionPlan(db: Reader): Promise<DistributionPlan
 /** Tables that are distributed in one transaction. */
 export type DistributionStep = { placement: Exclude<Placement, 'local'>; tables: string[]; foreignKeys: ForeignKey[] }
 
-/**
- * Returns the steps that are left: reference tables first, because distributed tables refer to them. Tables that are
- * connected by a foreign key belong to one step.
- */
+/** Returns the steps left: reference tables first, since others refer to them, then groups with foreign keys. */
 export function distributionSteps(plan: DistributionPlan, done: ReadonlySet<string>): DistributionStep[] {
   const namesOf = (placement: Placement) =>
     plan.tables.filter((table) => table.placement === placement).map(({ name }) => name)

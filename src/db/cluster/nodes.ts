@@ -33,10 +33,7 @@ export async function findNodesOf(db: Reader, ids: readonly OrganizationId[]): P
   return new Map(rows.map(({ id, node }) => [id, node]))
 }
 
-/**
- * Organizations are rarely moved to another node. While a process does not know it, its transactions may span two nodes,
- * which is slower but right.
- */
+/** Until a move of an organization to another node is noticed, transactions may span two nodes: slow, but correct. */
 const rememberMs = 60_000
 const organizationsMax = 50_000
 const lookupMax = 1_000
