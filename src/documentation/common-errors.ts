@@ -1,5 +1,6 @@
 import type { OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
+import { referenceText } from './reference-texts.ts'
 import type { Operation, ResponseEntry } from './types.ts'
 
 /** Errors that many operations share, by status. */
@@ -7,83 +8,7 @@ type CommonError = { name: string; type: string; description: string; message: s
 
 const retryHeader = { schema: { type: 'integer' }, description: 'Seconds to wait before the next attempt.' }
 
-const commonErrors: Readonly<Record<number, CommonError>> = {
-  400: {
-    name: 'InvalidJson',
-    type: 'invalid_json',
-    description: '`invalid_json`: the body is not valid JSON, or not UTF-8.',
-    message: 'The body is not valid JSON.',
-  },
-  401: {
-    name: 'Unauthorized',
-    type: 'unauthorized',
-    description: '`unauthorized`: the credential is missing, malformed, unknown, revoked or expired.',
-    message: 'The API key is missing or invalid. Send it in the X-Api-Token header.',
-  },
-  403: {
-    name: 'Forbidden',
-    type: 'insufficient_scope',
-    description:
-      '`insufficient_scope`: the API key does not have the required scope. `forbidden`: the role of the user does not permit this.',
-    message: 'This API key does not have the scope flows:send.',
-  },
-  404: {
-    name: 'NotFound',
-    type: 'not_found',
-    description: '`not_found`: the record does not exist or belongs to another organization.',
-    message: 'Flow not found.',
-  },
-  412: {
-    name: 'PreconditionFailed',
-    type: 'precondition_failed',
-    description: '`precondition_failed`: the record was changed since the version in `If-Match`. Nothing was changed.',
-    message: 'The record was changed since you read it. Fetch it again and repeat the change.',
-  },
-  413: {
-    name: 'PayloadTooLarge',
-    type: 'payload_too_large',
-    description: '`payload_too_large`: the body exceeds the size limit of the operation.',
-    message: 'The body exceeds the size limit of this endpoint.',
-  },
-  415: {
-    name: 'UnsupportedMediaType',
-    type: 'unsupported_media_type',
-    description: '`unsupported_media_type`: the `Content-Type` is missing or not supported.',
-    message: 'Send the body as JSON, with Content-Type: application/json.',
-  },
-  422: {
-    name: 'ValidationFailed',
-    type: 'validation_failed',
-    description: '`validation_failed`: a field or parameter is invalid. `error.fields` lists each problem.',
-    message: 'name: is required.',
-    fields: [{ path: 'name', problem: 'is required' }],
-  },
-  429: {
-    name: 'RateLimited',
-    type: 'rate_limited',
-    description: '`rate_limited`: too many requests. Wait for the time in `Retry-After`.',
-    message: 'This key may make 500 requests a second. Slow down and try again.',
-  },
-  431: {
-    name: 'HeadersTooLarge',
-    type: 'invalid_request',
-    description: '`invalid_request`: the URL and the headers of the request have more than 16 KiB.',
-    message: 'The URL and the headers of the request have more than 16 KiB.',
-  },
-  500: {
-    name: 'InternalError',
-    type: 'internal',
-    description: '`internal`: an unexpected error. The log of the service has the details under the request id.',
-    message: 'Internal server error.',
-  },
-  503: {
-    name: 'Unavailable',
-    type: 'unavailable',
-    description:
-      '`unavailable`: the service or its database is temporarily unavailable. Try again after `Retry-After`.',
-    message: 'The service is temporarily unavailable. Try again in a moment.',
-  },
-}
+const commonErrors: Readonly<Record<number, CommonError>> = JSON.parse(referenceText('errors.json'))
 
 const errorSchema = { $ref: '#/components/schemas/Error' }
 

@@ -1,21 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../config/package-root.ts'
 import type { OperationErrors } from '../http/server.ts'
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
 import { nameSchemas, removeUnusedResponses } from './components.ts'
 import { describeOperation } from './descriptions.ts'
+import { referenceText } from './reference-texts.ts'
 import { tagGroups, tags } from './tags.ts'
 import { type ApiDocument, type Operation, operationsOf } from './types.ts'
 import { webhookEvents } from './webhook-events.ts'
 
-const introduction = join(packageRoot, 'docs', 'reference', 'introduction.md')
-
 /** Completes the document that was generated from the schemas of the routes: introduction, descriptions and errors. */
 export function completeDocument(generated: ApiDocument): ApiDocument {
   const document = structuredClone(generated)
-  document.info.description = readFileSync(introduction, 'utf8').trim()
+  document.info.description = referenceText('introduction.md')
   document.tags = tags
   document['x-tagGroups'] = tagGroups
   document.webhooks = webhookEvents()

@@ -165,17 +165,7 @@ const headers = (eventName: WebhookEventName) => [
   ),
 ]
 
-export const webhookTag = {
-  name: 'Webhook events',
-  description: `The requests that Waxwing sends to your webhooks.
-
-Verify the signature with the SDK (\`verifyWebhook\`), with the library of [Standard Webhooks](https://www.standardwebhooks.com), or with Stripe's
-\`constructEvent\`. Reject requests whose timestamp is older than five minutes.
-
-Respond with **200** within 10 seconds. A 4xx status is final. Any other status, a timeout or a failed connection is retried after 30, 60 and 120
-seconds. A webhook can also accept any 2xx (\`acknowledge\`), retry 408, 425 and 429 (\`retry_4xx\`), and retry for longer (\`retry_schedule\`). Events are delivered at least once and not always in order: use \`webhook-id\` to ignore repetitions and \`timestamp\` to
-order them. Ignore fields and event types that you do not know.`,
-}
+const webhookTag = 'Webhook events'
 
 const answers = {
   200: { description: 'Acknowledges the event. It is not sent again.' },
@@ -191,7 +181,7 @@ export function webhookEvents(): Record<string, Webhook> {
       {
         post: {
           operationId: `on${upperFirst(eventName)}`,
-          tags: [webhookTag.name],
+          tags: [webhookTag],
           security: [],
           summary: eventName,
           description: eventTypes[eventName].description,
