@@ -64,3 +64,20 @@ test('the API reference has one name for each measure', () => {
   expect(described.length).toBeGreaterThan(500)
   expect(oldNamesIn(['docs/openapi.json'], () => described.map((text) => text.replace(/`[^`]*`/g, '')))).toEqual([])
 })
+
+/** Tables, code, images, URLs and long commands cannot be wrapped. */
+function longLinesIn(file: string): string[] {
+  const prose = readFileSync(file, 'utf8').replace(/^ *(```+|~~~+)[\s\S]*?^ *\1/gm, (code) => code.replace(/.+/g, ''))
+  return prose.split('\n').flatMap((line, index) => {
+    const text = line.replace(/`[^`]{80,}`|\]\([^)]*\)|https?:\/\/\S+/g, '')
+    return text.length > 120 && !/^( *\||    |!\[)/.test(line) ? [`${file}:${index + 1}`] : []
+  })
+}
+
+test('Markdown is wrapped at 120 characters', () => {
+  const folders = ['docs', 'bench', 'examples', 'packages', 'sdk', 'deploy']
+  const nested = folders.flatMap((folder) => filesIn(folder, /\.md$/)).filter((file) => !file.includes('node_modules'))
+  const files = [...readdirSync('.').filter((file) => file.endsWith('.md')), ...nested]
+  expect(files.length).toBeGreaterThan(40)
+  expect(files.flatMap(longLinesIn)).toEqual([])
+})
