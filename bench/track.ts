@@ -2,6 +2,7 @@ import { createTokens } from '../src/secrets/tokens.ts'
 import { newId } from '../src/values/ids.ts'
 import { compareWithHello } from './support/compare-http.ts'
 import { httpRequest, inTurn } from './support/http-load.ts'
+import { options } from './support/options.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { appSecret, type Service, startService } from './support/service.ts'
 import { createFlow, type OrganizationFlow } from './support/tenant-data.ts'
@@ -26,7 +27,9 @@ export async function track(): Promise<Result> {
   }
   const next = inTurn(hitRequests(flows))
   const comparison = await compareWithHello(service, { ours: next, reference: next })
-  return byRatio(comparison, { unit: 'hits', atLeast: 0.18, aim: 0.3, service, notes: [await spooled(service)] })
+  // Counters of many organizations are many rows.
+  const atLeast = options.organizations === 1 ? 0.18 : 0.12
+  return byRatio(comparison, { unit: 'hits', atLeast, aim: 0.3, service, notes: [await spooled(service)] })
 }
 
 /** Returns a pixel and a link for each message, of one flow after the other. */
