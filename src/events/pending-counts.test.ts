@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, storedCounts, type World } from '../../test/support/event-world.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb, openAgain } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
 import { addPendingCounts, PendingCounter } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
@@ -62,4 +64,12 @@ test('pending counts are neither lost nor doubled while several processes record
   for (const { organizationId } of worlds)
     expect(await storedCounts(db, organizationId, 'emailOpen')).toEqual({ total: 2 * rounds, unique: 4, machine: 0 })
   expect(await rebuildCounters(db)).toMatchObject(healthy)
+})
+
+test('the running service adds pending counts', async () => {
+  await using app = await startTestApp()
+  const world = await createWorld(app.db, { messages: 20, flows: 20 })
+  const recorder = new EventRecorder({ db: app.db })
+  await Promise.all(world.messages.map((_, index) => recorder.record(eventIn(world, index, 'emailOpen'))))
+  await until('the counts', async () => (await storedCounts(app.db, world.organizationId, 'emailOpen')).total === 20)
 })
