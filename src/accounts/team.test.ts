@@ -17,8 +17,9 @@ test('members can list all members and their last sign-in', async () => {
     { id: bob.id, email: 'bob@acme.example', role: 'member', last_login_at: expect.any(String) },
   ])
   await app.call('POST', '/api/v1/auth/login', { body: { email: 'owner@acme.example', password } })
-  const [owner] = (await bob.manage('GET', '/organization/members')).body.data
+  const [owner, other] = (await bob.manage('GET', '/organization/members')).body.data
   expect(owner.last_login_at).toEqual(expect.any(String))
+  expect(other).toEqual(list.body.data[1])
 })
 
 test('a member cannot change the organization, team or invitations', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emails, fill } from '../../test/support/broadcasts.ts'
+import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { password } from '../../test/support/people.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -46,6 +46,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   await make('/suppressions', { email: first[0] })
   relay.onRecipient = (address) =>
     address === 'hard@example.com' ? { code: 550, text: '5.1.1 No such user' } : undefined
+  const other = await storeOtherBroadcast(app)
   const broadcast = await create(groups)
   // Nothing is sent before the contact is unsubscribed.
   let release = () => {}
@@ -135,6 +136,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   expect((await broadcast.ended()).counts).toMatchObject({ sent: 81, failed: 0, bounced: 2 })
   expect(relay.mails.at(-1)!.recipient).toBe('incomplete@example.com')
   expect((await broadcast.act('retry-failed')).status).toBe(409)
+  expect(await other.readRows()).toEqual(other.stored)
 })
 
 test('a recipient that is unsubscribed or suppressed after the start gets no email and is counted apart', async () => {
@@ -277,8 +279,9 @@ test('pause stops sending and resume continues without repeating; cancel ends it
   relay.onData = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 20))
   await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '4' })
   const { group, create } = await fill(app)
-  const addresses = emails('a', 1_200)
-  const broadcast = await create([await group('First', addresses)])
+  const groupId = await group('First', emails('a', 1_200))
+  const other = await storeOtherBroadcast(app)
+  const broadcast = await create([groupId])
   await broadcast.start()
   await until('some emails', () => relay.mails.length > 50)
   const paused = (await broadcast.act('pause')).body.data
@@ -302,6 +305,7 @@ test('pause stops sending and resume continues without repeating; cancel ends it
   expect(sum(cancelled.counts)).toBe(1_200)
   expect([...countBy(relay).values()].every((count) => count === 1)).toBe(true)
   expect((await broadcast.act('resume')).status).toBe(409)
+  expect(await other.readRows()).toEqual(other.stored)
 })
 
 test('a relay that defers everything for a while loses nobody', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emails, fill } from '../../test/support/broadcasts.ts'
+import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { person } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
@@ -49,6 +49,7 @@ test('the sample is split exactly, and the variant with the most clicks per reci
   const groupId = await group('Readers', emails('a', 100))
   const variants = [{ subject: 'News for {{ city }}', share: 50 }, { flow_version: 2, share: 25 }, { share: 25 }]
   const test = { variants, test_percent: 40, winner_by: 'clicks', decide_after_seconds: 3_600 }
+  const other = await storeOtherBroadcast(app)
   const broadcast = await create([groupId], test)
   expect((await broadcast.start()).body.data).toMatchObject({ ...test, winner: null, decides_at: null })
   const waiting = await sampleSent(broadcast)
@@ -136,6 +137,7 @@ test('the sample is split exactly, and the variant with the most clicks per reci
   await split.act('retry-failed')
   expect((await split.ended()).counts).toMatchObject({ sent: 2, failed: 0 })
   expect(relay.mails.at(-1)!.mail.subject).toBe('Hi Graz')
+  expect(await other.readRows()).toEqual(other.stored)
 })
 
 test('a tie goes to the first variant; a wait that is interrupted pauses; a cancelled test sends nothing more', async () => {

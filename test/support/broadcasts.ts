@@ -1,3 +1,4 @@
+import { newId } from '../../src/values/ids.ts'
 import { newCustomer } from './service.ts'
 import { callUrl, type TestApp } from './test-app.ts'
 import { until } from './until.ts'
@@ -67,4 +68,36 @@ export async function fill(app: Pick<TestApp, 'manage' | 'publicApi'>) {
     return { id, get, act, start, ended, recipients }
   }
   return { make, flow, group, create }
+}
+
+/**
+ * Stores a paused broadcast to all contacts, with recipients of every status. Nothing that another broadcast does may
+ * change its rows.
+ */
+export async function storeOtherBroadcast({ db }: Pick<TestApp, 'db'>) {
+  const id = newId('brc')
+  await db.statement`
+    insert into broadcasts (organization_id, id, name, status, recipients)
+    select id, ${id}, 'Other', 'paused', 1 from organizations`
+  await db.statement`
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, message_id, variant, zone)
+    select organization_id, ${id}, id, (array['pending', 'failed', 'queued', 'sent'])[1 + row_number() over () % 4],
+      gen_random_uuid(), 1, 'UTC'
+    from contacts`
+  await db.statement`
+    insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
+    select id, ${id}, unnest(array['pending', 'failed', 'queued', 'sent']), 7 from organizations`
+  await db.statement`
+    insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact)
+    select id, ${id}, 0, ${id}, ${id} from organizations`
+  const readRows = async () => {
+    const rows = await db<{ row: string }>`
+      select to_jsonb(broadcasts)::text as row from broadcasts where id = ${id}
+      union all select to_jsonb(ledger)::text from broadcast_recipients as ledger where broadcast_id = ${id}
+      union all select to_jsonb(counts)::text from broadcast_counts as counts where broadcast_id = ${id}
+      union all select to_jsonb(part)::text from broadcast_parts as part where broadcast_id = ${id}`
+    return rows.map(({ row }) => row).sort()
+  }
+  const stored = await readRows()
+  return { stored, readRows }
 }
