@@ -1,16 +1,18 @@
 import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { join } from '../../test/support/people.ts'
-import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startSharedApp, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { deriveKey } from '../secrets/secrets.ts'
 import { newId } from '../values/ids.ts'
 import { passwordMark, Sessions } from './sessions.ts'
 
+const newOrganization = await startSharedApp()
+
 const password = 'correct horse battery'
 
 test('returns the organization of a valid key, at both places where clients expect it', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const answer = await app.publicApi('GET', '/token/check')
   expect(answer.status).toBe(200)
   expect(answer.body).toMatchObject({
@@ -26,7 +28,7 @@ test('returns the organization of a valid key, at both places where clients expe
 })
 
 test('returns the same response for missing, malformed, unknown and revoked keys', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const made = await app.manage('POST', '/organization/api-keys', { name: 'short-lived' })
   const key: string = made.body.data.api_key
   expect((await app.call('GET', '/public/api/v1/token/check', { headers: { 'x-api-token': key } })).status).toBe(200)
@@ -66,7 +68,7 @@ test('stores only the hash of a key and does not list the key', async () => {
 })
 
 test('lists when a key was last used', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   await app.manage('POST', '/organization/api-keys', { name: 'idle' })
   await app.publicApi('GET', '/token/check')
   const used = async () =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventIdAt } from '../../test/support/event-world.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { derivedEventId } from '../events/record.ts'
@@ -8,6 +8,8 @@ import { type ContactId, type MessageId, newId, type OrganizationId, parseId, to
 import { editContact, getContact } from './contacts.ts'
 import { resubscribe, unsubscribe } from './subscriptions.ts'
 import { testRecipientId } from './test-recipient.ts'
+
+const newOrganization = await startSharedApp()
 
 const contacts = '/organization/contacts'
 
@@ -26,7 +28,7 @@ async function otherOrganization(app: TestApp) {
 }
 
 test('a created contact is subscribed, belongs to the given groups and can be read', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
   const made = await create(app, {
     email: ' Ada@Example.com ',
@@ -46,7 +48,7 @@ test('a created contact is subscribed, belongs to the given groups and can be re
 })
 
 test('a contact is created without a subscription on request, but not as the member of a group', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const made = await create(app, { email: 'ada@example.com', subscription: 'not_subscribed' })
   expect(made.status).toBe('not_subscribed')
   expect((await app.manage('GET', `${contacts}/${made.id}/consents`)).body.data).toEqual([])
@@ -79,7 +81,7 @@ test('invalid fields are rejected by name, and an existing address is a conflict
 })
 
 test('an update keeps omitted fields, clears a name with null and replaces attributes', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { id } = await create(app, { email: 'ada@example.com', first_name: 'A', last_name: 'L', attributes: { a: 1 } })
   await create(app, { email: 'taken@example.com' })
   const edited = await app.manage('PATCH', `${contacts}/${id}`, {
@@ -160,7 +162,7 @@ test('concurrent requests unsubscribe a contact only once', async () => {
 })
 
 test('an unsubscription follows the contact to a new address, and stays with the old one', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const ada = await create(app, { email: 'ada@example.com' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { email: 'ada@new.example' })
@@ -175,7 +177,7 @@ test('an unsubscription follows the contact to a new address, and stays with the
 })
 
 test('search matches every word against addresses and names, and wildcards literally', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   await create(app, { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' })
   await create(app, { email: 'grace_h@navy.example', first_name: 'Grace', last_name: 'Hopper' })
   await create(app, { email: 'anne@example.com', first_name: 'Änne', last_name: 'ÅSTRÖM' })
@@ -203,7 +205,7 @@ test('search matches every word against addresses and names, and wildcards liter
 })
 
 test('pages return every contact once, newest first, also by group and by status', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Half' })).body.data
   const members = Array.from({ length: 25 }, (_, i) => ({ email: `m${String(i).padStart(2, '0')}@example.com` }))
   await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.id, members })
@@ -236,7 +238,7 @@ test('pages return every contact once, newest first, also by group and by status
 })
 
 test('an invalid limit, cursor or status is rejected by name', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const wrong = { limit: ['0', '101', 'x', '1.5'], cursor: ['x', 'WyJ4Il0', 'W10', 'bnVsbA'], status: ['gone'] }
   for (const [name, values] of Object.entries(wrong))
     for (const value of values) {
@@ -535,7 +537,7 @@ test('the history of a contact is bounded', async () => {
 })
 
 test('another organization cannot read, edit or erase a contact', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const ada = await create(app, { email: 'ada@example.com' })
   const manageTheirs = await otherOrganization(app)
   expect((await manageTheirs('GET', `${contacts}?query=ada`)).body.data).toEqual([])
@@ -598,7 +600,7 @@ test('search ignores accents and case, and finds a contact by its id', async () 
 })
 
 test('search finds Unicode domains', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (const email of ['idn@exämple.org', 'other@example.org'])
     await app.manage('POST', '/organization/contacts', { email })
   for (const query of ['exämple', 'EXÄMPLE.org', 'idn@exämple', 'idn@exämple.org', 'xn--exmple-cua']) {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const newOrganization = await startSharedApp()
 
 const password = 'correct horse battery'
 
@@ -17,7 +19,7 @@ async function find(app: TestApp, email: string) {
 }
 
 test('members are stored as subscribed contacts of the group, and the response counts them', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [
     { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', attributes: { plan: 'pro' } },
@@ -45,7 +47,7 @@ test('members are stored as subscribed contacts of the group, and the response c
 })
 
 test('a contact known under another spelling is updated with the given fields', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const [first, second] = [await createGroup(app, 'First'), await createGroup(app, 'Second')]
   await add(app, first, [
     { email: 'Ada@example.com', first_name: 'Ada', last_name: 'L', attributes: { plan: 'pro', seats: 1 } },
@@ -95,7 +97,7 @@ test('repeating a request writes no row', async () => {
 })
 
 test('a member that occurs twice counts once, and its later fields win', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [
     { email: 'Ada@example.com', first_name: 'Adah', last_name: 'L', attributes: { a: 1, b: 1 } },
@@ -111,7 +113,7 @@ test('a member that occurs twice counts once, and its later fields win', async (
 })
 
 test('invalid members are rejected with index and reason while valid ones are stored', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const deep = JSON.parse('{"a":'.repeat(20) + 1 + '}'.repeat(20))
   const answer = await add(app, groupId, [
@@ -163,7 +165,7 @@ test('invalid members are rejected with index and reason while valid ones are st
 })
 
 test('a request without any valid member is rejected with each field', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [{ email: 'x' }, 7])
   expect(answer.status).toBe(422)
@@ -188,7 +190,7 @@ test('an unknown group is a 404 and nothing is stored', async () => {
 })
 
 test('a malformed body is rejected with the invalid field', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const tooMany = Array.from({ length: 10_001 }, (_, i) => ({ email: `m${i}@example.com` }))
   const wrong: [unknown, string][] = [
@@ -216,7 +218,7 @@ test('a malformed body is rejected with the invalid field', async () => {
 })
 
 test('a key without the scope contacts:write cannot add members', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const key = await app.manage('POST', '/organization/api-keys', { name: 'reader', scopes: ['analytics:read'] })
   const answer = await app.call('POST', '/public/api/v1/contacts/add-group-members', {
@@ -334,7 +336,7 @@ test('a group deleted while members are being added keeps none of them', async (
 })
 
 test('any members value yields 200 or 422', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
   const anything = fc.jsonValue({ stringUnit: 'binary' })
@@ -363,7 +365,7 @@ const attributesNamed = (prefix: string, count: number, value: unknown = 1) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, value]))
 
 test('a member that occurs ten thousand times with new attributes stays within the limits', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   // The names repeat: to parse a million different ones takes most of the time that a task may take.
   const members = Array.from({ length: 10_000 }, (_, index) => ({
@@ -379,7 +381,7 @@ test('a member that occurs ten thousand times with new attributes stays within t
 })
 
 test('the attribute limits include existing attributes, and other members are stored', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   const other = await createGroup(app, 'Other')
   await add(app, groupId, [
@@ -409,7 +411,7 @@ test('the attribute limits include existing attributes, and other members are st
 })
 
 test('concurrent requests cannot exceed the attribute limits together', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const groupId = await createGroup(app)
   await add(app, groupId, [{ email: 'ada@example.com' }])
   await Promise.all(
@@ -421,7 +423,7 @@ test('concurrent requests cannot exceed the attribute limits together', async ()
 })
 
 test('a large body that is not JSON or not UTF-8 is rejected like a small one', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const post = (raw: Uint8Array | string) =>
     app.call('POST', '/public/api/v1/contacts/add-group-members', {
       headers: { 'x-api-token': app.apiKey, 'content-type': 'application/json' },

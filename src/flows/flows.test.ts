@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
-import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type Answer, startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { parseId } from '../values/ids.ts'
 
+const newOrganization = await startSharedApp()
+
 test('a new flow is active and lists the variables of its template', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const answer = await app.manage('POST', '/organization/flows', orderFlow)
   expect(answer.status).toBe(201)
   expect(answer.body.data).toMatchObject({
@@ -21,7 +23,7 @@ test('a new flow is active and lists the variables of its template', async () =>
 })
 
 test('a template error is rejected with line and column, and nothing is saved', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const answer = await app.manage('POST', '/organization/flows', {
     ...orderFlow,
     html: '<p>\n  {{ order_id | nonsense }}\n</p>',
@@ -46,7 +48,7 @@ test('saving changed content creates a version; other changes do not', async () 
 })
 
 test('concurrent saves create two versions', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   const saves = await Promise.all(
     [1, 2, 3, 4].map((n) => app.manage('PATCH', `/organization/flows/${id}`, { subject: `Version ${n}` })),
@@ -56,7 +58,7 @@ test('concurrent saves create two versions', async () => {
 })
 
 test('a flow paused during a save stays paused', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   const answers = await changeAtOnce(app, id, { status: 'paused', name: 'On hold' }, { subject: 'Soon' })
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -65,7 +67,7 @@ test('a flow paused during a save stays paused', async () => {
 })
 
 test('concurrent changes of different fields are both kept', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   const answers = await changeAtOnce(app, id, { subject: 'Soon' }, { html: '<p>Here</p>' })
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -74,7 +76,7 @@ test('concurrent changes of different fields are both kept', async () => {
 })
 
 test('a change with an outdated base version is rejected', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   const change = (body: object) => app.manage('PATCH', `/organization/flows/${id}`, body)
   expect((await change({ subject: 'Two', base_version: 1 })).body.data).toMatchObject({ subject: 'Two', version: 2 })
@@ -90,7 +92,7 @@ test('a change with an outdated base version is rejected', async () => {
 })
 
 test('of concurrent changes of the same base version only the first succeeds', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   for (const second of [{ html: '<p>Here</p>' }, { name: 'Renamed' }]) {
     const { version } = (await app.manage('GET', `/organization/flows/${id}`)).body.data
@@ -103,7 +105,7 @@ test('of concurrent changes of the same base version only the first succeeds', a
 })
 
 test('MJML is compiled on save and returned as written', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const html =
     '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ order_id }}</mj-text></mj-column></mj-section></mj-body></mjml>'
   const id = await createFlow(app, { html, html_format: 'mjml' })
@@ -113,7 +115,7 @@ test('MJML is compiled on save and returned as written', async () => {
 })
 
 test('a preview shows unsaved content, missing variables and template errors', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   const preview = (body: object) => app.manage('POST', `/organization/flows/${id}/preview`, body)
   const good = (await preview({ context: { order_id: '<b>' }, subject: 'For {{ order_id }}' })).body.data
@@ -126,7 +128,7 @@ test('a preview shows unsaved content, missing variables and template errors', a
 })
 
 test('a preview equals a test email to the same address', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const email = 'grace@example.com'
   await app.manage('POST', '/organization/contacts', { email, first_name: 'Grace', attributes: { plan: 'pro' } })
   const text = {
@@ -195,7 +197,7 @@ test('a preview warns about relative links only', async () => {
 })
 
 test('a deleted flow is not found, and sends through it are rejected', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const id = await createFlow(app)
   expect((await app.manage('DELETE', `/organization/flows/${id}`)).body.data).toBeNull()
   expect((await app.manage('GET', `/organization/flows/${id}`)).status).toBe(404)
@@ -204,7 +206,7 @@ test('a deleted flow is not found, and sends through it are rejected', async () 
 })
 
 test('invalid senders, names and kinds are rejected', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (const wrong of [
     { name: ' ' },
     { kind: 'other' },

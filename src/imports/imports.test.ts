@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { oneServerTest } from '../../test/support/server-tests.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
@@ -10,6 +10,8 @@ import { type OrganizationId, parseId } from '../values/ids.ts'
 import { importKind, importSlice, importWorker, startsMax } from './import.job.ts'
 import { readImportSlice, type SliceInput } from './import.task.ts'
 import { findImport, type Import } from './imports.sql.ts'
+
+const newOrganization = await startSharedApp()
 
 const log = pino({ level: 'silent' })
 const readSlice = async (_organizationId: OrganizationId, input: SliceInput) => readImportSlice(input)
@@ -164,7 +166,7 @@ test('the status column unsubscribes and suppresses contacts, and an import neve
 })
 
 test('a detected status column unsubscribes contacts and is stored as an attribute', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = 'email,Status\nlead@example.com,lead\nleft@example.com,unsubscribed'
   expect(await importFile(app, file)).toMatchObject({ status: 'done', created: 2, rejected: 0 })
   const contacts = await contactsOf(app)
@@ -173,7 +175,7 @@ test('a detected status column unsubscribes contacts and is stored as an attribu
 })
 
 test('contacts can be imported as not subscribed, and existing subscriptions do not change', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   await app.manage('POST', '/organization/contacts', { email: 'known@example.com' })
   const file = 'Address,State\nnew@example.com,\nknown@example.com,1\nleft@example.com,0\n'
   const query = { mapping: '{"email":"Address","status":"State"}', subscription: 'not_subscribed' }
@@ -193,7 +195,7 @@ test('contacts can be imported as not subscribed, and existing subscriptions do 
 })
 
 test('a mapping assigns columns to fields, and other columns are ignored', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = 'Work,Home,Name,Level\nw@example.com,h@example.com,Ada,7\n'
   const mapping = '{ "email": "home", "first_name": "Name", "attributes": { "level": "Level", "__proto__": "Work" } }'
   expect(await importFile(app, file, { mapping })).toMatchObject({ status: 'done', created: 1 })
@@ -204,7 +206,7 @@ test('a mapping assigns columns to fields, and other columns are ignored', async
 })
 
 test('a mapping can refer to columns by position, also if headers repeat', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = 'email,phone,phone\na@example.com,111,222\n'
   const mapping = '{ "email": 1, "attributes": { "phone": "phone", "phone2": 3 } }'
   expect(await importFile(app, file, { mapping })).toMatchObject({ status: 'done', created: 1 })
@@ -216,14 +218,14 @@ test('a mapping can refer to columns by position, also if headers repeat', async
 })
 
 test('a list of addresses without a header is imported', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
   // An address is not a header, even if it contains the word.
   expect(await importFile(app, 'joe@mail.example\nann@mail.example')).toMatchObject({ status: 'done', created: 2 })
 })
 
 test('a mapping can declare that the first line is data', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = '\nh1@h.example,Ann\nh2@h.example,Bob\nwrong,Eve\n'
   const mapping = '{ "email": 1, "first_name": 2, "has_header": false }'
   const record = await importFile(app, file, { mapping })
@@ -232,14 +234,14 @@ test('a mapping can declare that the first line is data', async () => {
 })
 
 test('blank rows before the header affect neither columns nor line numbers', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const record = await importFile(app, '\n;\nemail;name\na@example.com;Ada\nwrong;Bob\n')
   expect(record).toMatchObject({ status: 'done', created: 1, errors: [{ line: 5, email: 'wrong' }] })
   expect((await contactsOf(app)).get('a@example.com')).toMatchObject({ attributes: { name: 'Ada' } })
 })
 
 test('a file that cannot be read fails with a reason', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const problemOf = async (file: string | Uint8Array, query = {}) => {
     const record = await importFile(app, file, query)
     expect(record.status).toBe('failed')
@@ -256,21 +258,21 @@ test('a file that cannot be read fails with a reason', async () => {
 })
 
 test('rows before a fault in the file stay imported and counted', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const record = await importFile(app, 'email,name\na@example.com,Ada\nb@example.com,"Bob\n')
   expect(record).toMatchObject({ status: 'failed', created: 1, rows_done: 1 })
   expect((await contactsOf(app)).size).toBe(1)
 })
 
 test('invalid UTF-8 rejects only its own line', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const record = await importFile(app, Buffer.from('email,name\na@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1'))
   expect(record).toMatchObject({ status: 'done', created: 1, rejected: 1 })
   expect(record.errors[0]).toMatchObject({ line: 2, problem: 'contains characters that are not UTF-8' })
 })
 
 test('an invalid UTF-8 header fails the import, an invalid first line of data only itself', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = Buffer.from('email,pr\xe9nom\na@example.com,Ada\n', 'latin1')
   for (const query of [{}, { mapping: '{"email":"email"}' }] as Record<string, string>[])
     expect(await importFile(app, file, query)).toMatchObject({
@@ -303,7 +305,7 @@ test('columns beyond a hundred attributes are skipped and listed in the note', a
 })
 
 test('all rejected rows are counted and the first thousand are kept', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const record = await importFile(app, `email\n${'wrong\n'.repeat(6_000)}fine@example.com\n`)
   expect(record).toMatchObject({ status: 'done', created: 1, rejected: 6_000, rows_done: 6_001 })
   expect(record.errors).toHaveLength(1_000)
@@ -335,7 +337,7 @@ test('an upload without a file or with an unknown group is rejected and stores n
 })
 
 test('a file with a Content-Length above the limit is rejected before it is read', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { request } = await import('node:http')
   const status = await new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv', 'content-length': 2 ** 30 }
@@ -567,7 +569,7 @@ test('a cancelled import stops after its last batch and keeps the imported rows'
 })
 
 test('concurrent imports all finish, each with its own counts', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const records = await Promise.all([1, 2, 3, 4].map((n) => importFile(app, numbered(n * 100))))
   expect(records.map(({ rows_done: rows }) => rows)).toEqual([110, 220, 330, 440])
   expect(records.reduce((sum, { created }) => sum + created, 0)).toBe(400)
@@ -615,7 +617,7 @@ test('progress clears the count of starts', async () => {
 })
 
 test('a large file of commas fails with the line number', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const file = await importFile(app, `email\n${','.repeat(5_000_000)}`)
   expect(file).toMatchObject({ status: 'failed', problem: expect.stringContaining('line 2 does not end'), created: 0 })
   const wide = await importFile(app, `email\na@example.com${','.repeat(5_000)}\nb@example.com\n`)
@@ -624,7 +626,7 @@ test('a large file of commas fails with the line number', async () => {
 })
 
 test('the address column is recognized by usual headers, and by its cells if no header matches', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const headers = ['E-mail address', 'E-mail 1 - Value', 'subscriber_email', 'Customer Email', 'Contact', 'EMAIL ID']
   for (const [index, header] of headers.entries()) {
     const done = await importFile(app, `Name,${header},"Email status"\nAda,ada${index}@example.com,ok\n`)
@@ -633,7 +635,7 @@ test('the address column is recognized by usual headers, and by its cells if no 
 })
 
 test('rejected rows keep their cells until the contact is erased, and a report can be imported', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const done = await importFile(app, 'email,phone,status2\nbad@,+49 1,x\n"ada@example.com ",2,y,z\n')
   expect(done.columns).toEqual(['email', 'phone', 'status2'])
   expect(done.errors).toMatchObject([

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+
+const newOrganization = await startSharedApp()
 
 const shown = async ({ manage }: TestApp, id: string) => (await manage('GET', `/organization/messages/${id}`)).body.data
 const sendAgain = ({ manage }: TestApp, id: string) => manage('POST', `/organization/messages/${id}/send-again`)
@@ -12,7 +14,7 @@ const sent = (app: TestApp, id: string) =>
   })
 
 test('a message shows its context, its webhook deliveries and whether it is in the inbox', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const webhook = { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true }
   const { id: webhookId } = (await app.manage('POST', '/organization/webhooks', webhook)).body.data
   const { message_id: id } = (await send(app, await createFlow(app))).body.data
@@ -26,7 +28,7 @@ test('a message shows its context, its webhook deliveries and whether it is in t
 })
 
 test('sending again creates a message with the same context, to the current address', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const { message_id: id, contact_id: contactId } = (await send(app, flowId)).body.data
   const first = await sent(app, id)
@@ -43,7 +45,7 @@ test('sending again creates a message with the same context, to the current addr
 })
 
 test('a message is not sent again to a suppressed address, through a paused flow, or after erasure', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   const { message_id: id, contact_id: contactId, contact_email: email } = (await send(app, flowId)).body.data
   await sent(app, id)

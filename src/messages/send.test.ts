@@ -8,7 +8,7 @@ import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
 import { freePort } from '../../test/support/service.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
@@ -16,6 +16,8 @@ import { createApp } from '../app.ts'
 import { openDb } from '../db/db.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
+
+const newOrganization = await startSharedApp()
 
 const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
@@ -270,7 +272,7 @@ test('a rejected sender does not count against the contact', async () => {
 })
 
 test('without a relay, emails go to the inbox with working links', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { body } = await send(app, await createFlow(app))
   const message = await settled(app, body.data.message_id)
   expect(message).toMatchObject({ delivered_to: 'inbox', relay_response: null })
@@ -286,7 +288,7 @@ test('without a relay, emails go to the inbox with working links', async () => {
 })
 
 test('the message page shows the email without tracking', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { body } = await send(app, await createFlow(app))
   const message = await settled(app, body.data.message_id)
   expect(message.html).toContain('href="https://shop.example/orders/1042"')
@@ -294,7 +296,7 @@ test('the message page shows the email without tracking', async () => {
 })
 
 test('an email that cannot be rendered fails with a reason, and others are sent', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const flowId = await createFlow(app, {
     html: '{% for a in (1..1000) %}{% for b in (1..1000) %}{{ order_id }}{% endfor %}{% endfor %}',
   })
@@ -369,7 +371,7 @@ test('an email whose rendering process is killed every time fails after a few tr
 })
 
 test('messages are listed newest first with filters', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const flowId = await createFlow(app)
   for (const n of [1, 2, 3]) await send(app, flowId, { contact_email: `c${n}@example.com` })
   const emails = async (query: string) =>

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { createWorld, eventIn, record } from '../../test/support/event-world.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { eventNames } from '../values/event-types.ts'
 import { type FlowId, type OrganizationId, parseId, toText } from '../values/ids.ts'
+
+const newOrganization = await startSharedApp()
 
 const path = '/analytics/metrics/get-email-event-metric'
 const ask = (app: TestApp, query: Record<string, string>) =>
@@ -81,7 +83,7 @@ test('a flow is counted separately; unknown, malformed and foreign flows are not
 })
 
 test('all problems are reported at once, with the allowed values', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const fieldsOf = async (query: Record<string, string>) => {
     const answer = await ask(app, query)
     expect([answer.status, answer.body.error.type]).toEqual([422, 'validation_failed'])
@@ -115,7 +117,7 @@ test('all problems are reported at once, with the allowed values', async () => {
 })
 
 test('periods of 731 days and of one day are accepted', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const long = await ask(app, {
     ...january,
     start_date: '2024-01-01',
@@ -128,7 +130,7 @@ test('periods of 731 days and of one day are accepted', async () => {
 })
 
 test('a repeated parameter is rejected', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   for (const twice of ['event_name=emailOpen', 'start_date=2026-01-01', 'timezone=UTC']) {
     const answer = await app.publicApi(
       'GET',

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const newOrganization = await startSharedApp()
 
 const url = 'https://hooks.acme.example/waxwing'
 const create = (app: TestApp, more: object = {}) =>
@@ -39,7 +41,7 @@ test('the secret of a webhook is only returned on creation and encrypted in the 
 })
 
 test('all events can be selected with one field, and the selection can be changed', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { id } = (await create(app, { event_types: undefined, all_events: true })).body.data
   const [all] = (await app.manage('GET', '/organization/webhooks')).body.data
   expect(all).toMatchObject({ all_events: true })
@@ -103,14 +105,14 @@ test('concurrent changes do not overwrite each other', async () => {
 })
 
 test('an organization can have fifty webhooks, also with concurrent requests', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const answers = await Promise.all(Array.from({ length: 55 }, () => create(app)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(5)
 })
 
 test('rotating returns a new secret and when the previous one expires', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const { id, signing_secret: first } = (await create(app)).body.data
   const rotated = await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, {})
   expect(rotated.body.data.signing_secret).not.toBe(first)

@@ -8,6 +8,8 @@ import { type AppOptions, createApp } from '../../../src/app.ts'
 import { type Environment, readConfig } from '../../../src/config/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets/secrets.ts'
+import { registration } from '../../support/global-setup.ts'
+import { insertOwner, sessionOf } from '../../support/organizations.ts'
 import { freePort } from '../../support/service.ts'
 import { type Answer, callUrl, spareTaskProcesses } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
@@ -28,6 +30,7 @@ export type Account = { email: string; password: string; session: string }
 
 const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
+const secrets = { current: appSecret, previous: undefined }
 
 type Options = { path?: string; settings?: Environment; tuning?: AppOptions['tuning'] }
 /** Everybody may register, and then use any sender, as in the default settings. */
@@ -57,7 +60,7 @@ export async function startService({ path = '', settings = {}, tuning }: Options
   })
   const app = await createApp({
     config,
-    secrets: { current: appSecret, previous: undefined },
+    secrets,
     db: testDb.db,
     log: pino({ level: config.LOG_LEVEL }),
     roles: ['serve', 'work'],
@@ -101,11 +104,8 @@ export async function registerOwner(
   organizationName = 'Acme',
   email = `owner${++ownerCount}@acme.example`,
 ): Promise<Account> {
-  const password = 'correct horse battery'
-  const answer = await callUrl('POST', `${service.url}api/v1/auth/register`, {
-    body: { organization_name: organizationName, email, password },
-  })
-  return { email, password, session: answer.body.data.token }
+  const account = await insertOwner(service.db, organizationName, email)
+  return { email, password: registration.password, session: await sessionOf(service.db, secrets, account) }
 }
 
 /** Returns the session of the account with an expiry in the past. */
