@@ -38,6 +38,8 @@ async function stop(): Promise<void> {
 }
 
 async function run({ config, secrets, database, isDistributed, ...state }: SendingStart): Promise<Running> {
+  // By default V8 lets the heap more than double before a collection.
+  setFlagsFromString('--heap-growing-percent=50')
   lowerPriority()
   const log = await openLog(config.LOG_LEVEL)
   const db = openDb({ ...database, connectionsMax: databaseConnections, applicationName: 'waxwing sending' })
@@ -82,11 +84,10 @@ async function run({ config, secrets, database, isDistributed, ...state }: Sendi
   }
 }
 
-/** Requests and other emails go first. By default V8 lets the heap more than double before a collection. */
+/** Requests and other emails go first. On a busy machine, a still lower priority would stop broadcasts. */
 function lowerPriority(): void {
-  setFlagsFromString('--heap-growing-percent=50')
   try {
-    setPriority(constants.priority.PRIORITY_LOW)
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
     // Some sandboxes forbid it.
   }
