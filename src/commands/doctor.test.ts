@@ -60,9 +60,14 @@ async function examine(environment: Environment): Promise<{ code: number | null;
 }
 
 test('doctor finds no problems with development settings, including IPv6 addresses', async () => {
-  const settings = { SMTP_URL: `smtp://me:right@${host}:${port}`, BASE_URL: `http://${host}:3000` }
+  const settings = {
+    SMTP_URL: `smtp://me:right@${host}:${port}`,
+    BASE_URL: `http://${host}:3000`,
+    SENDING_PROCESSES: '2',
+  }
   const { code, stdout } = await examine(settings)
   expect(stdout).toContain(`ok   Mail server ${host}:${port} accepts email`)
+  expect(stdout).toContain('ok   Processes   2 child processes send broadcasts (SENDING_PROCESSES)')
   expect(stdout).toContain(`ok   BASE_URL    http://${host}:3000`)
   expect(stdout).toContain(`note Going live  Links in emails point to http://${host}:3000`)
   expect(stdout).toContain('No problems found. Read the notes')
