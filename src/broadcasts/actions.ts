@@ -66,11 +66,11 @@ async function confirmDraft(
   const draft = await getBroadcast(db, organizationId, id)
   if (draft.status !== 'draft') throw notIn(draft, advice)
   const { recipients: expected } = confirmation
-  const { of } = await readyToSend(db, draft)
+  const { audience } = await readyToSend(db, draft)
   checkAnnouncer(draft, confirmation)
   const isEnough = ({ recipients }: AudienceCounts) =>
     expected === undefined && !draft.serviceAnnouncement && recipients > 0
-  const counts = await countWholeAudience(read, of, isEnough)
+  const counts = await countWholeAudience(read, audience, isEnough)
   checkUnsubscribed(draft, counts, confirmation)
   const { recipients } = counts
   if (recipients === 0) throw new Refusal('conflict', 'Nobody would receive this broadcast. Check its audience.')

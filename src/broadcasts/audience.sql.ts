@@ -15,7 +15,7 @@ export type ResolvedAudience = { included: Selection; excluded: Selection }
 
 export const isEmpty = ({ groupIds, filters }: Selection) => groupIds.length + filters.length === 0
 
-export type AudienceOf = {
+export type AudienceQuery = {
   organizationId: OrganizationId
   audience: ResolvedAudience
   /** Marketing email goes to subscribed contacts only. */
@@ -30,7 +30,7 @@ export type AudienceOf = {
  */
 export async function findSliceEnd(
   db: Reader,
-  { organizationId, audience: { included } }: AudienceOf,
+  { organizationId, audience: { included } }: AudienceQuery,
   after: ContactId,
   size: number,
 ): Promise<ContactId | undefined> {
@@ -57,7 +57,7 @@ export const sliceAfter = (after: ContactId, end: ContactId | undefined): IdRang
 })
 
 /** A query of the contacts of the audience in a range, each once, as `(id)`. `union` and `except` use memory within limits. */
-function contactsOf({ organizationId, audience: { included, excluded }, now }: AudienceOf, range: IdRange): Sql {
+function contactsOf({ organizationId, audience: { included, excluded }, now }: AudienceQuery, range: IdRange): Sql {
   const among = inRange(range)
   const members = (ids: GroupId[]) => sql`
     select contact_id as id from group_members
@@ -84,10 +84,10 @@ function contactsOf({ organizationId, audience: { included, excluded }, now }: A
 }
 
 /** The contacts of the audience in a range that receive the email, as `from … where …`. */
-const recipientsOf = (of: AudienceOf, range: IdRange): Sql => sql`
-  from (${contactsOf(of, range)}) as audience
-  join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
-  where ${mayReceive(of.flowKind)}`
+const recipientsOf = (audience: AudienceQuery, range: IdRange): Sql => sql`
+  from (${contactsOf(audience, range)}) as audience
+  join contacts on contacts.organization_id = ${audience.organizationId} and contacts.id = audience.id
+  where ${mayReceive(audience.flowKind)}`
 
 export type AudienceCounts = {
   audience: number
@@ -101,27 +101,27 @@ export type AudienceCounts = {
  * Counts the contacts of the audience in a range. Suppressed contacts are counted as such only. Unsubscribed ones receive transactional
  * email, and are counted in any case.
  */
-export const countAudience = (db: Reader, of: AudienceOf, range: IdRange) =>
+export const countAudience = (db: Reader, audience: AudienceQuery, range: IdRange) =>
   only(db<AudienceCounts>`
     select count(*) as audience,
       count(*) filter (where suppressed) as suppressed,
       count(*) filter (where not suppressed and subscription = 'unsubscribed') as unsubscribed,
       count(*) filter (where not suppressed and subscription = 'not_subscribed') as not_subscribed,
-      count(*) filter (where ${mayReceive(of.flowKind, sql`suppressed`)}) as recipients
+      count(*) filter (where ${mayReceive(audience.flowKind, sql`suppressed`)}) as recipients
     from (
       select contacts.subscription, ${isSuppressed} as suppressed
-      from (${contactsOf(of, range)}) as audience
-      join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id
+      from (${contactsOf(audience, range)}) as audience
+      join contacts on contacts.organization_id = ${audience.organizationId} and contacts.id = audience.id
       -- Otherwise the suppressions are searched for each of the counts.
       offset 0
     ) as contacts`)
 
 /** Returns the number of contacts of the audience in a range, whether they receive the email or not. */
-export const countContacts = (db: Reader, of: AudienceOf, range: IdRange) =>
+export const countContacts = (db: Reader, audience: AudienceQuery, range: IdRange) =>
   onlyValue(db<{ count: number }>`
     select count(*)
-    from (${contactsOf(of, range)}) as audience
-    join contacts on contacts.organization_id = ${of.organizationId} and contacts.id = audience.id`)
+    from (${contactsOf(audience, range)}) as audience
+    join contacts on contacts.organization_id = ${audience.organizationId} and contacts.id = audience.id`)
 
 export type AudienceContact = {
   id: ContactId
@@ -132,10 +132,10 @@ export type AudienceContact = {
 }
 
 /** Returns the first recipients in a range, in the order of their ids, for the check before a start. */
-export const selectAudience = (db: Reader, of: AudienceOf, range: IdRange, limit: number) =>
+export const selectAudience = (db: Reader, audience: AudienceQuery, range: IdRange, limit: number) =>
   db<AudienceContact>`
     select contacts.id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes
-    ${recipientsOf(of, range)}
+    ${recipientsOf(audience, range)}
     order by contacts.id
     limit ${limit}`
 
@@ -168,7 +168,7 @@ export type Split = { samplePercent: number; ends: readonly number[] }
  */
 function splitRecipients(
   broadcastId: BroadcastId,
-  of: AudienceOf,
+  audience: AudienceQuery,
   range: IdRange,
   zone: Sql,
   { samplePercent, ends }: Split,
@@ -178,7 +178,7 @@ function splitRecipients(
     round(${recipients} * ${samplePercent}::int / 100.0), least(${recipients}, ${ends.length}::int))`
   const endOf = (sample: Sql) => sql`round(${sample} * share_end / 100.0)`
   return sql`
-    select ${of.organizationId}::uuid, ${broadcastId}::uuid, id, zone,
+    select ${audience.organizationId}::uuid, ${broadcastId}::uuid, id, zone,
       (select min(variant) from unnest(${ends}::int[]) with ordinality as part (share_end, variant)
         where place <= ${endOf(sql`sample`)} - ${endOf(sql`sample_before`)}) - 1
     from (
@@ -187,7 +187,7 @@ function splitRecipients(
       from (
         select contacts.id, ${zone} as zone, count(*) over () as recipients,
           row_number() over (order by md5(${broadcastId}::text || contacts.id::text)) as place
-        ${recipientsOf(of, range)}
+        ${recipientsOf(audience, range)}
       ) as recipient
     ) as recipient
     order by id`
@@ -204,7 +204,7 @@ export type FreezeOptions = {
 export async function insertRecipients(
   tx: Tx,
   broadcastId: BroadcastId,
-  of: AudienceOf,
+  audience: AudienceQuery,
   range: IdRange,
   { zones, split, before }: FreezeOptions,
 ): Promise<number> {
@@ -213,15 +213,15 @@ export async function insertRecipients(
         as known (value, zone) where value = contacts.attributes ->> ${zones.attribute}), ${zones.fallback}::text)`
     : sql`null::text`
   const rows = split
-    ? splitRecipients(broadcastId, of, range, zone, split, before)
+    ? splitRecipients(broadcastId, audience, range, zone, split, before)
     : sql`
-    select ${of.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}, null::int2
-    ${recipientsOf(of, range)}
+    select ${audience.organizationId}::uuid, ${broadcastId}::uuid, contacts.id, ${zone}, null::int2
+    ${recipientsOf(audience, range)}
     order by contacts.id`
   await tx`insert into broadcast_recipients (organization_id, broadcast_id, contact_id, zone, variant) ${rows}`
   const [row] = await tx<{ count: number }>`
     select count(*) from broadcast_recipients
-    where organization_id = ${of.organizationId} and broadcast_id = ${broadcastId} and ${inRange(range)(sql`contact_id`)}`
+    where organization_id = ${audience.organizationId} and broadcast_id = ${broadcastId} and ${inRange(range)(sql`contact_id`)}`
   return row!.count
 }
 

@@ -46,10 +46,10 @@ const partsPerOrganizationMax = 8
 /** After this time a part is released, so that others waiting for a worker get a turn. */
 const turnMs = 3_000
 /** How often a part looks for a pause, in case the hint was lost. */
-const lookEveryMs = 500
+const checkEveryMs = 500
 const brakeEveryMs = 2_000
 /** The brake looks earlier if this many emails bounced at once. */
-const bouncesPerLook = 10
+const bouncesPerCheck = 10
 /** How long the rest waits while the relay defers everything: as long as a deferred email, but not longer than this. */
 const deferredMsMax = 30_000
 const unavailableMs = 1_000
@@ -87,7 +87,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   const sender: Sender = { ...parts, results, slots, turns: new Map() }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
-      for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.look()
+      for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
     },
   })
   return {
@@ -116,7 +116,7 @@ async function record({ db }: BroadcastJobParts, results: RecipientResult[]): Pr
   await persisting(() => retrying(settleTries, write, mayRecordAgain))
 }
 
-type RunningTurn = { turn: Turn; look: () => Promise<void> }
+type RunningTurn = { turn: Turn; checkStatus: () => Promise<void> }
 
 type Sender = BroadcastJobParts & {
   results: ItemBatcher<RecipientResult, void>
@@ -152,7 +152,7 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
   )
   let bounces = 0
   const onHardBounce = () => {
-    if (++bounces % bouncesPerLook === 0) void brake(sender, broadcast).catch(() => {})
+    if (++bounces % bouncesPerCheck === 0) void brake(sender, broadcast).catch(() => {})
   }
   const input = {
     broadcast,
@@ -184,25 +184,25 @@ function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {
 }
 
 /** The work whose failures are logged: looking for a pause and for too many complaints, once for all broadcasts. */
-const checking = 'check of broadcasts'
+const checkWork = 'check of broadcasts'
 
 /** Runs a turn and halts it when the broadcast is no longer being sent. */
 async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promise<TurnEnd> {
   const { organizationId, id } = broadcast
   const failed = (error: unknown): null => {
-    sender.failures.failed(checking, error)
+    sender.failures.failed(checkWork, error)
     return null
   }
-  const look = async () => {
+  const checkStatus = async () => {
     const status = await findStatus(sender.db, organizationId, id).catch(failed)
     if (status === null) return
-    sender.failures.succeeded(checking)
+    sender.failures.succeeded(checkWork)
     if (status !== 'sending') turn.halt()
   }
-  const running: RunningTurn = { turn, look }
+  const running: RunningTurn = { turn, checkStatus }
   const turns = sender.turns.get(id) ?? new Set()
   sender.turns.set(id, turns.add(running))
-  const looking = setInterval(() => void look(), lookEveryMs)
+  const checking = setInterval(() => void checkStatus(), checkEveryMs)
   const braking = setInterval(() => {
     // One of the parts that this process is sending looks for all of them.
     if (turns.values().next().value === running) void brake(sender, broadcast).catch(failed)
@@ -212,7 +212,7 @@ async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promis
     if (end.kind !== 'done') await brake(sender, broadcast)
     return end
   } finally {
-    clearInterval(looking)
+    clearInterval(checking)
     clearInterval(braking)
     turns.delete(running)
     if (turns.size === 0) sender.turns.delete(id)

@@ -6,7 +6,7 @@ import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 import { checkName, nameMax } from '../values/names.ts'
-import { type AudienceOf, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
+import { type AudienceQuery, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
 import {
   type Audience,
   type Broadcast,
@@ -222,7 +222,7 @@ async function withoutDeleted(db: Reader, organizationId: OrganizationId, audien
   }
 }
 
-export type ReadyBroadcast = { flow: FlowOfBroadcast; of: AudienceOf }
+export type ReadyBroadcast = { flow: FlowOfBroadcast; audience: AudienceQuery }
 
 /** Throws `Refusal` if the broadcast cannot be sent as it is. */
 export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<ReadyBroadcast> {
@@ -236,5 +236,5 @@ export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<Rea
   const audience = await resolveAudience(db, organizationId, broadcast.audience)
   if (isEmpty(audience.included))
     throw invalid({ path: 'audience', problem: 'must name at least one group or segment' })
-  return { flow, of: { organizationId, audience, flowKind: kindOf(broadcast), now: broadcast.now } }
+  return { flow, audience: { organizationId, audience, flowKind: kindOf(broadcast), now: broadcast.now } }
 }

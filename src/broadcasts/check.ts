@@ -38,13 +38,13 @@ export type Check = AudienceCounts & {
  */
 export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broadcast: Broadcast): Promise<Check> {
   const { context, organizationId } = broadcast
-  const { flow, of, versions } = await read(organizationId, async (db) => {
-    const { flow, of } = await readyToSend(db, broadcast)
+  const { flow, audience, versions } = await read(organizationId, async (db) => {
+    const { flow, audience } = await readyToSend(db, broadcast)
     checkPlannedTime(broadcast.schedule, broadcast.now)
     const versionFor = (await loadVersions({ db, templates: parts.templates }, broadcast, flow.versionId))!
     const versions =
       broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
-    return { flow, of, versions }
+    return { flow, audience, versions }
   })
   for (const version of versions) parts.senders.check(version.fromEmail)
   const check: Check = {
@@ -71,10 +71,10 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
     for (const name of missing) check.missingVariables.set(name, (check.missingVariables.get(name) ?? 0) + 1)
     if (check.incomplete.length < listedMax) check.incomplete.push({ contact, variables: missing })
   }
-  await readAudience(read, of, {
+  await readAudience(read, audience, {
     // Slices are pages while their contacts are rendered, and larger when they are only counted.
     sizeMax: () => (isRendering() ? pageSize : Number.POSITIVE_INFINITY),
-    more: async (db, range) => (isRendering() ? selectAudience(db, of, range, pageSize) : []),
+    more: async (db, range) => (isRendering() ? selectAudience(db, audience, range, pageSize) : []),
     visit: async ({ counts, more: contacts }) => {
       addCounts(check, counts)
       for (const contact of contacts) {

@@ -3,7 +3,7 @@ import type { Reader } from '../db/db.ts'
 import { runSlices, TooExpensive } from '../db/slices.ts'
 import { firstContactId, type IdRange } from '../segments/id-range.ts'
 import { Refusal } from '../values/errors.ts'
-import { type AudienceCounts, type AudienceOf, countAudience, findSliceEnd, sliceAfter } from './audience.sql.ts'
+import { type AudienceCounts, type AudienceQuery, countAudience, findSliceEnd, sliceAfter } from './audience.sql.ts'
 
 const readMsMax = 30_000
 
@@ -24,14 +24,14 @@ export type ReadAudienceOptions<More> = {
  */
 export async function readAudience<More>(
   read: BoundedRead,
-  of: AudienceOf,
+  audience: AudienceQuery,
   { more, visit, sizeMax = () => Number.POSITIVE_INFINITY }: ReadAudienceOptions<More>,
 ): Promise<void> {
   const run = async (after: IdRange['after'], size: number) => {
-    const slice = await read(of.organizationId, async (db) => {
-      const end = await findSliceEnd(db, of, after, Math.min(size, sizeMax()))
+    const slice = await read(audience.organizationId, async (db) => {
+      const end = await findSliceEnd(db, audience, after, Math.min(size, sizeMax()))
       const range = sliceAfter(after, end)
-      return { end, range, counts: await countAudience(db, of, range), more: await more(db, range) }
+      return { end, range, counts: await countAudience(db, audience, range), more: await more(db, range) }
     })
     return (await visit(slice)) ? slice.end : undefined
   }
@@ -60,11 +60,11 @@ export function addCounts(total: AudienceCounts, counts: AudienceCounts): void {
 /** Counts an audience. With `isEnough`, counting ends as soon as it returns true. */
 export async function countWholeAudience(
   read: BoundedRead,
-  of: AudienceOf,
+  audience: AudienceQuery,
   isEnough: (counts: AudienceCounts) => boolean = () => false,
 ): Promise<AudienceCounts> {
   const total = { ...noCounts }
-  await readAudience(read, of, {
+  await readAudience(read, audience, {
     more: async () => undefined,
     visit: ({ counts }) => {
       addCounts(total, counts)

@@ -129,7 +129,7 @@ async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolea
   if (freezing.to === lastContactId) return true
   const run = (after: ContactId, size: number) =>
     parts.work(broadcast.organizationId, async (tx) => {
-      const end = await findSliceEnd(tx, ready.of, after, size)
+      const end = await findSliceEnd(tx, ready.audience, after, size)
       freezing = await freezeSlice(tx, broadcast, ready, sliceAfter(after, end), freezing)
       return end
     })
@@ -140,14 +140,14 @@ async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolea
 async function freezeSlice(
   tx: Tx,
   broadcast: Broadcast,
-  { of }: ReadyBroadcast,
+  { audience }: ReadyBroadcast,
   range: IdRange,
   before: Freezing,
 ): Promise<Freezing> {
   const { zones, rule } = await zoneRule(tx, broadcast, range, before.zones)
   const options = { zones: rule, split: splitOf(broadcast), before: before.recipients }
-  const recipients = await insertRecipients(tx, broadcast.id, of, range, options)
-  const contacts = Math.max(recipients, await countContacts(tx, of, range))
+  const recipients = await insertRecipients(tx, broadcast.id, audience, range, options)
+  const contacts = Math.max(recipients, await countContacts(tx, audience, range))
   const current = await lockBroadcast(tx, broadcast.organizationId, broadcast.id)
   const isOpen = current?.status === 'scheduled' || current?.status === 'preparing'
   if (!isOpen || (current.freezing?.to ?? firstContactId) !== before.to) throw new Superseded('Cancelled')

@@ -27,16 +27,16 @@ export async function settleRecipients(tx: Tx, results: readonly RecipientResult
   const settled: RecipientResult[] = []
   const messages: BroadcastMessage[] = []
   const knownMessages: SendRow[] = []
-  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
+  for (const [, sameBroadcast] of groupBy(results, ({ broadcastId }) => broadcastId)) {
     // Before the rows are written: from now until the commit, none of these contacts can be erased.
     const existing = await lockContacts(
       tx,
-      own[0]!.organizationId,
-      own.map(({ contactId }) => contactId),
+      sameBroadcast[0]!.organizationId,
+      sameBroadcast.map(({ contactId }) => contactId),
     )
-    const updated = await updatePending(tx, own)
+    const updated = await updatePending(tx, sameBroadcast)
     const written: BroadcastMessage[] = []
-    for (const given of own) {
+    for (const given of sameBroadcast) {
       if (!updated.has(given.contactId)) continue
       const contactExists = existing.has(given.contactId)
       const result = contactExists ? given : withoutPersonalData(given)
@@ -88,9 +88,9 @@ function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientRe
 /** Records the outcomes of deferred emails in the ledger. Called in the transaction that settles their jobs. */
 export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Promise<void> {
   const settled: RetryResult[] = []
-  for (const [, own] of groupBy(results, ({ broadcastId }) => broadcastId)) {
-    const updated = await updateQueued(tx, own)
-    settled.push(...own.filter(({ messageId }) => updated.has(messageId)))
+  for (const [, sameBroadcast] of groupBy(results, ({ broadcastId }) => broadcastId)) {
+    const updated = await updateQueued(tx, sameBroadcast)
+    settled.push(...sameBroadcast.filter(({ messageId }) => updated.has(messageId)))
   }
   addToCounts(tx, 'queued', settled)
 }

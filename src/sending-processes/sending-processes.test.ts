@@ -4,9 +4,11 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startService } from '../../test/support/service.ts'
 import { callUrl } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
+import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 
 const recipients = 300
+const timeout = longTestMsMax.processes
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -64,7 +66,7 @@ async function startBroadcast() {
   }
 }
 
-test('a broadcast whose sending process and then whose service is killed reaches everybody', async () => {
+test('a broadcast whose sending process and then whose service is killed reaches everybody', { timeout }, async () => {
   await using world = await startBroadcast()
   const { service, relay } = world
   expect(service.output()).toContain('1 child process sends broadcasts (SENDING_PROCESSES)')
@@ -90,7 +92,7 @@ test('a broadcast whose sending process and then whose service is killed reaches
   await world.expectAll()
 })
 
-test('after SIGTERM the emails in flight are recorded, and none is sent again', async () => {
+test('after SIGTERM the emails in flight are recorded, and none is sent again', { timeout }, async () => {
   await using world = await startBroadcast()
   const { service, relay } = world
   const child = await world.startedProcess()
