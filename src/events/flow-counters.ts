@@ -111,10 +111,8 @@ export class FlowCounterChanges {
  */
 export function withDays(quarters: readonly FlowCounterRow[]): FlowCounterRow[] {
   const rows = new Map<string, FlowCounterRow>()
-  for (const row of quarters) {
-    sum(rows, { ...row })
-    sum(rows, { ...row, grain: 'day', startsAt: new Date(dayOf(+row.startsAt)) })
-  }
+  for (const row of quarters) sum(rows, row, 'quarter', row.startsAt)
+  for (const row of [...rows.values()]) sum(rows, row, 'day', new Date(dayOf(+row.startsAt)))
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
@@ -126,16 +124,19 @@ function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Valu
   return created
 }
 
-function sum(rows: Map<string, FlowCounterRow>, row: FlowCounterRow): void {
-  const { organizationId, flowId, grain, kind, startsAt, eventName, value } = row
+function sum(
+  rows: Map<string, FlowCounterRow>,
+  { organizationId, flowId, kind, eventName, value, total, uniques, machine }: FlowCounterRow,
+  grain: FlowCounterRow['grain'],
+  startsAt: Date,
+): void {
   const key = `${organizationId}${flowId}${grain}${kind}${+startsAt}${eventName}${value}`
   const known = rows.get(key)
-  if (!known) rows.set(key, row)
-  else {
-    known.total += row.total
-    known.uniques += row.uniques
-    known.machine += row.machine
-  }
+  if (known) {
+    known.total += total
+    known.uniques += uniques
+    known.machine += machine
+  } else rows.set(key, { organizationId, flowId, grain, kind, startsAt, eventName, value, total, uniques, machine })
 }
 
 /**
