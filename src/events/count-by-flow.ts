@@ -101,9 +101,9 @@ async function countLaterClicks(
       !first || clicks.some((click) => clickedLink(click)?.id !== first.linkId || click.occurredAt < first.occurredAt)
     )
   })
-  for (const [organizationId, own] of groupBy(open, ([click]) => click!.organizationId)) {
-    const messages = own.map(([click]) => ofClick(click!))
-    const ids = own.flatMap((clicks) => clicks.map(({ id }) => id))
+  for (const [organizationId, groups] of groupBy(open, ([click]) => click!.organizationId)) {
+    const messages = groups.map(([click]) => ofClick(click!))
+    const ids = groups.flatMap((clicks) => clicks.map(({ id }) => id))
     const moves = await findFirstsAfterClicks(tx, { organizationId, messages, ids })
     moveFirstsOnLinks(changes, organizationId, messages, moves)
   }

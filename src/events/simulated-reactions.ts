@@ -20,8 +20,8 @@ export const reactionsTo = (events: readonly NewEvent[], contacts: ReadonlyMap<C
   events.flatMap((sent) => {
     if (!sent.data.is_test || sent.eventName !== 'emailSent') return []
     const behaviour = simulatedBehaviour(contacts.get(sent.contactId)?.email ?? '')
-    const own = (behaviour && behaviour !== 'unknown' && reactions[behaviour]) || []
-    return own.map(({ eventName, data }, index) => ({
+    const outcomes = (behaviour && behaviour !== 'unknown' && reactions[behaviour]) || []
+    return outcomes.map(({ eventName, data }, index) => ({
       ...sent,
       id: derivedId('evt', sent.messageId!, sent.messageId!, `simulated ${eventName}`),
       eventName,

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../values/errors.ts'
 
 // Entity tags (RFC 9110) of records that can be edited. A tag depends on the fields that an edit can change, not on counts
-// and times of last use, so that it stays the same until somebody edits the record.
+// and times of last use, so it stays the same until the record is edited.
 
 /** Describes `precondition_failed` in the API reference. */
 export const editedSince = 'The record was edited since the version in `If-Match`. Nothing was changed.'

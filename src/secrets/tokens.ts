@@ -179,14 +179,14 @@ const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 function toBase32(bytes: Buffer): string {
   let text = ''
   let bits = 0
-  let held = 0
+  let buffered = 0
   for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff
+    buffered = ((buffered << 8) | byte) & 0xfff
     bits += 8
-    for (; bits >= 5; bits -= 5) text += base32[(held >> (bits - 5)) & 31]!
+    for (; bits >= 5; bits -= 5) text += base32[(buffered >> (bits - 5)) & 31]!
   }
   // Four bits of the 38 bytes are left.
-  return text + base32[(held << (5 - bits)) & 31]!
+  return text + base32[(buffered << (5 - bits)) & 31]!
 }
 
 /** Returns undefined if the text is not the output of `toBase32` for this many bytes. */
@@ -194,16 +194,16 @@ function fromBase32(text: string, length: number): Buffer | undefined {
   if (text.length !== Math.ceil((length * 8) / 5)) return undefined
   const bytes = Buffer.alloc(length)
   let bits = 0
-  let held = 0
+  let buffered = 0
   let at = 0
   for (const character of text) {
     const digit = base32.indexOf(character)
     if (digit === -1) return undefined
-    held = ((held << 5) | digit) & 0xfff
+    buffered = ((buffered << 5) | digit) & 0xfff
     bits += 5
     if (bits >= 8) {
       bits -= 8
-      bytes[at++] = (held >> bits) & 255
+      bytes[at++] = (buffered >> bits) & 255
     }
   }
   return toBase32(bytes) === text ? bytes : undefined

@@ -132,9 +132,9 @@ export function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): voi
   const endpoints = groupBy(
     results.filter(({ isTest }) => !isTest),
     ({ settlement: { claim } }) => `${claim.organizationId} ${claim.lane}`,
-  ).map(([, own]) => {
-    const { organizationId, lane } = own[0]!.settlement.claim
-    return { organizationId, id: lane, succeeded: own.some(({ status }) => status === 'delivered') }
+  ).map(([, group]) => {
+    const { organizationId, lane } = group[0]!.settlement.claim
+    return { organizationId, id: lane, succeeded: group.some(({ status }) => status === 'delivered') }
   })
   if (endpoints.length === 0) return
   tx.send`

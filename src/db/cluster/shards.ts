@@ -21,19 +21,19 @@ const fence = /\boffset 0\b/g
 
 type Texts = { keysAt: number; forOne: string; forSeveral: string }
 const knownTextsMax = 1_000
-const knownTexts = new LRUCache<string, Texts | 'as it is'>({ max: knownTextsMax })
+const knownTexts = new LRUCache<string, Texts | 'unchanged'>({ max: knownTextsMax })
 
 /** Adds to a statement what a distributed database needs to run it only on the shards of the organizations of its rows. */
 export function onShards(query: Sql): Sql {
   const texts = textsOf(query)
-  if (texts === 'as it is') return query
+  if (texts === 'unchanged') return query
   const ids = organizationsOf(query.values[texts.keysAt])
   if (ids.length === 0) return query
   const [text, added] = ids.length === 1 ? [texts.forOne, ids[0]] : [texts.forSeveral, ids]
   return { text, values: [...query.values, added] }
 }
 
-function textsOf({ text, values }: Sql): Texts | 'as it is' {
+function textsOf({ text, values }: Sql): Texts | 'unchanged' {
   let texts = knownTexts.get(text)
   if (texts === undefined) {
     const keys = keyRows.exec(text)
@@ -47,7 +47,7 @@ function textsOf({ text, values }: Sql): Texts | 'as it is' {
               .replace(join, (joined, column) => `${joined} and ${column} = any (${parameter}::uuid[])`)
               .replace(fence, ''),
           }
-        : 'as it is'
+        : 'unchanged'
     knownTexts.set(text, texts)
   }
   return texts
