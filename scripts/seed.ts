@@ -8,8 +8,8 @@ import { membersMax } from '../src/contacts/members.task.ts'
 import { MemberAdder } from '../src/contacts/members.ts'
 import type { Db } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { addPastMail } from '../src/demo/past-mail.ts'
-import { planMail } from '../src/demo/plan-mail.ts'
+import { addPastEmails } from '../src/demo/past-emails.ts'
+import { planEmails } from '../src/demo/plan-emails.ts'
 import { ensurePartitions } from '../src/events/partitions.ts'
 import { createFlow } from '../src/flows/flows.ts'
 import { TemplateRunner } from '../src/flows/template-runner.ts'
@@ -80,7 +80,7 @@ async function seed(db: Db): Promise<void> {
   const flows = await seedFlows(db, owner)
   await ensurePartitions(db)
   const endMs = Date.now()
-  const plan = planMail({
+  const plan = planEmails({
     contacts,
     flows: flows.map(({ id, versionId, kind, subject }) => ({
       id,
@@ -97,7 +97,7 @@ async function seed(db: Db): Promise<void> {
     rates: { softBounces: 0.02, hardBounces: 0 },
     endMs,
   })
-  await addPastMail(db, plan.messages, {
+  await addPastEmails(db, plan.messages, {
     organizationId: owner.organizationId,
     endMs,
     eventsMax: eventsWanted,

@@ -32,7 +32,7 @@ const ApiKeyOut = Named('ApiKey', {
   prefix: Type.String({ description: 'The first characters, to identify the key.' }),
   scopes: Type.Array(ScopeOut),
   public_only: Type.Boolean({ description: 'Whether the key can call the public API only.' }),
-  held: Type.Boolean({
+  unconfirmed: Type.Boolean({
     description:
       'Whether the key came with an imported organization and does not work until the operator of the installation confirms the import.',
   }),
@@ -153,7 +153,7 @@ const apiKeyOut = outOf(
   { id: 'key' },
   {
     prefix: ({ hint }: ApiKey) => hint,
-    held: ({ isHeld }: ApiKey) => isHeld,
+    unconfirmed: ({ isHeld }: ApiKey) => isHeld,
     created_by: ({ createdBy, createdByEmail }: ApiKey) => creatorOut(createdBy, createdByEmail),
   },
 )

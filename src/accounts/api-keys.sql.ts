@@ -21,9 +21,9 @@ export type ApiKey = {
   createdByEmail: string | null
 }
 
-const ownColumns = sql`id, organization_id, name, hint, scopes, public_only, is_held, created_at, last_used_at, created_by`
+const apiKeyColumns = sql`id, organization_id, name, hint, scopes, public_only, is_held, created_at, last_used_at, created_by`
 
-const columns = sql`${ownColumns},
+const columns = sql`${apiKeyColumns},
   (select email from users where users.id = api_keys.created_by and users.organization_id = api_keys.organization_id)
     as created_by_email`
 
@@ -43,7 +43,7 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | und
     insert into api_keys (id, organization_id, name, key_hash, hint, scopes, public_only, created_by)
     values (${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[],
       ${key.publicOnly}, ${key.createdBy})
-    returning ${ownColumns}`
+    returning ${apiKeyColumns}`
   return { ...row!, createdByEmail: creator.email }
 }
 

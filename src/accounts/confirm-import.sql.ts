@@ -10,7 +10,7 @@ export const markTrusted = (tx: Tx, id: OrganizationId) =>
     where id = ${id} and deleted_at is null
     returning is_operator`)
 
-/** Returns how many keys work from now on. */
+/** Returns the number of activated keys. */
 export const releaseApiKeys = (tx: Tx, id: OrganizationId) =>
   countRows(tx`update api_keys set is_held = false where organization_id = ${id} and is_held returning id`)
 

@@ -154,7 +154,7 @@ export async function requireBroadcaster({ apiKey, member }: FastifyRequest): Pr
     )
 }
 
-/** Whether the caller may decide what is sent to many contacts. */
+/** Whether the caller may start or change broadcasts. */
 export const callerMayBroadcast = ({ apiKey, member }: FastifyRequest): boolean =>
   apiKey ? apiKey.creatorMayBroadcast && hasScope(apiKey.scopes, 'broadcasts:send') : !!member && mayBroadcast(member)
 
@@ -164,7 +164,7 @@ export async function requireOperator(request: FastifyRequest): Promise<void> {
     throw new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
 }
 
-/** Returns what the guards of a route require, as extensions of its OpenAPI operation. */
+/** Returns the permission that the guards of a route require, as extensions of its OpenAPI operation. */
 export function permissionOf(guards: readonly unknown[]): { 'x-permission'?: string; 'x-scope'?: string } | undefined {
   if (guards.includes(requireOwner)) return { 'x-permission': 'owner' }
   if (guards.includes(requireOperator)) return { 'x-permission': 'operator' }

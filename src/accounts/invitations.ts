@@ -22,16 +22,16 @@ const validDays = 7
 const pendingMax = 100
 const sentMax = 5
 const resendAfterMs = 60_000
-const mailsPerHourMax = 30
+const emailsPerHourMax = 30
 
 export type InvitationParts = { db: Db; accountEmails: AccountEmails; invitationEmailLimit: RateLimit }
 
 /** Limits invitation emails per organization: their recipients did not ask for them. */
 export const createInvitationEmailLimit = (): RateLimit =>
   new RateLimit({
-    perSecond: mailsPerHourMax / 3600,
-    burst: mailsPerHourMax,
-    message: `An organization can send ${mailsPerHourMax} invitations by email per hour. Create a link instead, or try again later.`,
+    perSecond: emailsPerHourMax / 3600,
+    burst: emailsPerHourMax,
+    message: `An organization can send ${emailsPerHourMax} invitations by email per hour. Create a link instead, or try again later.`,
   })
 
 export const noLongerValid = () =>

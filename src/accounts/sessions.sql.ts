@@ -2,7 +2,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { hasRows } from '../db/rows.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 
-/** Whose sessions: the columns that every statement on sessions matches. */
+/** The key of a user's sessions. */
 export type SessionOwner = { organizationId: OrganizationId; id: UserId }
 
 export type SessionRow = {
@@ -34,7 +34,7 @@ export async function insertSession(
     values (${organizationId}, ${userId}, ${session.id}, ${session.userAgent}, ${session.ipAddress}, ${session.expiresAt})`
 }
 
-/** The last used first. */
+/** Most recently used first. */
 export const selectSessions = (db: Reader, { organizationId, id: userId }: SessionOwner, limit: number) =>
   db<SessionRow>`
     select id, user_agent, ip_address, created_at, last_used_at, expires_at

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Manifest, PartitionEntry, SequenceEntry, TableEntry } from './sections.ts'
 
-/** Objects in the schema that Waxwing uses, without those of extensions. */
+/** Objects in the schema that Waxwing uses, except objects of extensions. */
 const ours = (catalog: string, oid: string, namespace: string) => `
   ${namespace} = current_schema()::regnamespace
   and not exists (select from pg_depend where classid = '${catalog}'::regclass and objid = ${oid} and deptype = 'e')`
@@ -10,7 +10,7 @@ const ourTables = ours('pg_class', 'pg_class.oid', 'relnamespace')
 export type FoundTable = TableEntry & { rowsEstimated: number; bytes: number }
 
 /**
- * Returns the tables with rows, the referenced before the referencing ones, with the columns that can be written.
+ * Returns the tables with rows in dependency order, with the columns that can be written.
  * Partitions are tables, partitioned tables are not.
  */
 export async function selectTables(client: pg.ClientBase): Promise<FoundTable[]> {
@@ -36,7 +36,7 @@ export async function selectTables(client: pg.ClientBase): Promise<FoundTable[]>
   return inOrder(rows)
 }
 
-/** Puts referenced tables first. Tables that reference each other have deferrable keys, so their order is free. */
+/** Puts referenced tables first. Tables that reference each other have deferrable keys, so any order works. */
 export function inOrder<Table extends { name: string; references: string[] }>(tables: Table[]): Table[] {
   const names = new Map(tables.map((table) => [table.name, table]))
   const ordered = new Set<Table>()
@@ -100,7 +100,7 @@ export type Contents = {
   organizations: number
 }
 
-/** Returns what the schema contains, to decide whether a backup may be restored into it. */
+/** Returns the contents of the schema, to decide whether a backup may be restored into it. */
 export async function selectContents(client: pg.ClientBase): Promise<Contents> {
   const { rows } = await client.query<{ tables: number; isWaxwing: boolean; hasOrganizations: boolean }>(`
     select count(*)::int as tables,

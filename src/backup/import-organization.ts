@@ -156,7 +156,7 @@ const damaged = () => new SetupFault('The export is incomplete or damaged. Nothi
 /**
  * While Citus copies rows to a node, it reports an error of that node as an internal one, with the message of the node.
  */
-const isOfNode = (error: pg.DatabaseError, message: RegExp) => error.code === 'XX000' && message.test(error.message)
+const isNodeError = (error: pg.DatabaseError, message: RegExp) => error.code === 'XX000' && message.test(error.message)
 /** The copy of a table on a node has a suffix. */
 const usersTable = /^users(?:_\d+)?$/
 const accountExists = /unique constraint "users_email_key_key/
@@ -164,17 +164,17 @@ const rowRejected = /violates (?:not-null|foreign key|check) constraint|invalid 
 const rowExists = /unique constraint/
 
 function explain(error: pg.DatabaseError & NodeJS.ErrnoException, path: string): Error {
-  if ((error.code === '23505' && usersTable.test(error.table ?? '')) || isOfNode(error, accountExists))
+  if ((error.code === '23505' && usersTable.test(error.table ?? '')) || isNodeError(error, accountExists))
     return new SetupFault(
       'A user of this organization already has an account in this installation. Remove or rename it, and import again. Nothing was imported.',
     )
-  if (error.code === '23505' || isOfNode(error, rowExists))
+  if (error.code === '23505' || isNodeError(error, rowExists))
     return new SetupFault(
       'A row of the file already exists in this installation, in another organization or twice in the file. Nothing was imported.',
     )
   if (error.code === 'ENOENT' || error.code === 'EACCES')
     return new SetupFault(`${path} cannot be read (${error.message}).`)
   // A value or a row that the tables do not accept.
-  if (/^(22...|23502|23503|23514)$/.test(error.code ?? '') || isOfNode(error, rowRejected)) return damaged()
+  if (/^(22...|23502|23503|23514)$/.test(error.code ?? '') || isNodeError(error, rowRejected)) return damaged()
   return error
 }

@@ -5,7 +5,7 @@ import { excludedColumns, excludedTables, exportedValues } from './organization-
 
 export type TenantTable = { name: string; columns: string[]; keys: string[] }
 
-/** Returns the tables with rows of one organization, the referenced before the referencing ones. */
+/** Returns the tables with rows of one organization, in dependency order. */
 export async function selectTenantTables(client: pg.ClientBase): Promise<TenantTable[]> {
   const { rows } = await client.query<TenantTable & { references: string[] }>(`
     select relname as name,

@@ -129,7 +129,7 @@ test('members can sign in to the importing installation, and API keys work when 
     })
   expect((await sendOne()).status).toBe(401)
   const keys = await callUrl('GET', `${service.url}/api/v1/organization/api-keys`, { headers })
-  expect(keys.body.data.map(({ held }: { held: boolean }) => held)).toEqual([true])
+  expect(keys.body.data.map(({ unconfirmed }: { unconfirmed: boolean }) => unconfirmed)).toEqual([true])
   const settings = { DATABASE_URL: fresh.url, APP_SECRET: otherSecret }
   const args = ['confirm-import', '--organization', app.organizationId]
   await using command = startCommand(args, settings, { cwd: folder })

@@ -55,9 +55,9 @@ export async function finishSchema(client: pg.Client, { migrations }: Manifest, 
 export async function createPartitions(client: pg.Client, partitions: PartitionEntry[]): Promise<void> {
   for (const { name, parent, bound } of partitions) {
     if (bound === null) continue
-    const [table, of] = [client.escapeIdentifier(name), client.escapeIdentifier(parent)]
+    const [table, parentTable] = [client.escapeIdentifier(name), client.escapeIdentifier(parent)]
     const [from, to] = [client.escapeLiteral(bound.from), client.escapeLiteral(bound.to)]
-    await client.query(`create table ${table} partition of ${of} for values from (${from}) to (${to})`)
+    await client.query(`create table ${table} partition of ${parentTable} for values from (${from}) to (${to})`)
   }
 }
 

@@ -127,7 +127,7 @@ async function fail({ db }: BulkActionParts, { organizationId, id }: BulkAction,
   await db.begin((tx) => finishBulkAction(tx, organizationId, id, 'failed', reason))
 }
 
-/** Deletes what a finished action leaves behind, and its job. Returns false if the time was up. */
+/** Deletes the remaining rows of a finished action, and its job. Returns false if the time was up. */
 async function cleanUp(
   { work }: BulkActionParts,
   { organizationId, id }: BulkAction,

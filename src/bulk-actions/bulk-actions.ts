@@ -42,7 +42,7 @@ export const getBulkAction = (db: Reader, organizationId: OrganizationId, id: Bu
   existing('bulk action', findBulkAction(db, organizationId, id))
 
 /**
- * Stops an action after the current batch; what was done is kept. Cancelling a cancelled action has no effect. Throws
+ * Stops an action after the current batch; completed changes are kept. Cancelling a cancelled action has no effect. Throws
  * `Refusal` if it has finished otherwise.
  */
 export async function cancelBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {

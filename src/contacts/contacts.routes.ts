@@ -83,7 +83,7 @@ export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
 
 function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCounts }: Parts): void {
   tagRoutes(api, 'Contacts')
-  const reads = { quickly: readQuickly, patiently: readCounts }
+  const reads = { fastRead: readQuickly, slowRead: readCounts }
   api.get('/contacts', {
     schema: {
       operationId: 'listContacts',

@@ -10,7 +10,7 @@ export const countContacts = (db: Reader, organizationId: OrganizationId, filter
     select count(*) from contacts
     where contacts.organization_id = ${organizationId} and ${and(contactConditions(organizationId, filter))}`)
 
-/** Counts the contacts of the sample, and those of them that match. */
+/** Counts the contacts of the sample, and the matching ones among them. */
 export async function countSample(
   db: Reader,
   organizationId: OrganizationId,

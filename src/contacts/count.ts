@@ -6,8 +6,8 @@ import type { ContactFilter } from './contact-filter.ts'
 import { countContacts, countSample } from './count.sql.ts'
 
 export type ContactCount = { count: number; approximate: boolean }
-/** Both have a time limit for each statement: `quickly` a fraction of a second, `patiently` seconds. */
-export type CountReads = { quickly: BoundedRead; patiently: BoundedRead }
+/** Both have a time limit for each statement: `fastRead` a fraction of a second, `slowRead` seconds. */
+export type CountReads = { fastRead: BoundedRead; slowRead: BoundedRead }
 
 /** An estimate is rounded to this many digits. */
 const estimateDigits = 2
@@ -22,7 +22,7 @@ const matchingMin = 100
  * estimated. Throws `Refusal` if the estimate takes too long as well.
  */
 export async function countMatching(
-  { quickly, patiently }: CountReads,
+  { fastRead, slowRead }: CountReads,
   organizationId: OrganizationId,
   filter: ContactFilter,
   { exact = false }: { exact?: boolean } = {},
@@ -37,13 +37,13 @@ export async function countMatching(
     return count === undefined ? undefined : { count, approximate: false }
   }
   const estimate = async (): Promise<ContactCount & { isGood: boolean }> => {
-    const { size, matching } = await patiently(organizationId, (db) => countSample(db, organizationId, filter))
+    const { size, matching } = await slowRead(organizationId, (db) => countSample(db, organizationId, filter))
     const count = Number((matching * sampleFactor).toPrecision(estimateDigits))
     return { count, approximate: true, isGood: size * sampleFactor >= estimatedContactsMin && matching >= matchingMin }
   }
-  if (exact) return (await countWithin(patiently)) ?? (await estimate())
-  const counted = await countWithin(quickly)
+  if (exact) return (await countWithin(slowRead)) ?? (await estimate())
+  const counted = await countWithin(fastRead)
   if (counted) return counted
   const { isGood, ...estimated } = await estimate()
-  return isGood ? estimated : ((await countWithin(patiently)) ?? estimated)
+  return isGood ? estimated : ((await countWithin(slowRead)) ?? estimated)
 }

@@ -16,7 +16,7 @@ export const erasedReason = 'the contact was erased'
 
 /**
  * May this contact get this email? Returns the reason if not, or null. Marketing email goes to subscribed contacts only; a test of
- * it also to others that have not unsubscribed. `mayReceive` is the same as SQL.
+ * it also to others that have not unsubscribed. `mayReceive` is the same rule in SQL.
  */
 export function ineligibleReason(
   { kind, isTest = false }: { kind: EmailKind; isTest?: boolean },

@@ -77,13 +77,13 @@ export async function lockAndSubscribe(
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     order by email_key
     for no key update`
-  const held = rows.map(({ id }) => id)
+  const existing = rows.map(({ id }) => id)
   const changed = await tx<{ id: ContactId; subscription: Subscription }>`
     update contacts set subscription = ${subscriptionOnJoining(organizationId)}, updated_at = now()
-    where organization_id = ${organizationId} and id = any (${held}::uuid[]) and subscription = 'not_subscribed'
+    where organization_id = ${organizationId} and id = any (${existing}::uuid[]) and subscription = 'not_subscribed'
     returning id, subscription`
   const isNew = new Set(changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id))
-  return held.map((id) => ({ id, isNewlySubscribed: isNew.has(id) }))
+  return existing.map((id) => ({ id, isNewlySubscribed: isNew.has(id) }))
 }
 
 /** Returns how many memberships are new. */

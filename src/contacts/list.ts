@@ -5,7 +5,7 @@ import type { OrganizationId } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.ts'
 import { type Contact, type ContactOrder, selectContacts } from './contacts.sql.ts'
 
-/** Both have a time limit; that of `readFirst` is short. */
+/** Both have a time limit. The limit of `readFirst` is short. */
 export type ListReads = { readFirst: BoundedRead; read: BoundedRead }
 
 /**

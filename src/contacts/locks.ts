@@ -3,8 +3,8 @@ import type { EmailAddress } from '../values/email.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
 /**
- * Returns those of the contacts that exist. They cannot be erased before the end of the transaction, so that erasing them also
- * finds what it writes. They can still be changed.
+ * Returns the contacts that exist. They cannot be erased before the end of the transaction, so that the erasure also
+ * finds the rows that it writes. They can still be changed.
  */
 export async function lockContacts(
   tx: Tx,

@@ -11,7 +11,7 @@ import { subscriptionOnJoining } from './subscription.ts'
 /** Where new and `not_subscribed` contacts go. */
 export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
 
-/** An empty array stands for a column of nulls, since `unnest` pads it. */
+/** Returns an empty array for a column of nulls, because `unnest` pads it. */
 const column = (values: (string | null)[]) => (values.every((value) => value === null) ? [] : values)
 
 /** `given (id, email_key, email, first_name, last_name, attributes)`; email is null if it equals its key. */
@@ -62,7 +62,7 @@ export async function insertMembers(
 
 /**
  * Whether the attributes of a contact stay within their limits after the merge. PostgreSQL writes a space after each
- * colon and comma; those of the first level are not counted.
+ * colon and comma; spaces on the first level are not counted.
  */
 const attributesFit = sql`(attributes is null or previous_attributes @> attributes or (
   select count(*) <= ${attributeKeysMax}
@@ -88,7 +88,7 @@ const changeOf = sql`jsonb_build_object(
     from jsonb_each(attributes)
     where previous_attributes -> key is distinct from value))`
 
-type HeldMember = {
+type LockedMember = {
   id: ContactId
   emailKey: string
   /** It is not in the group yet. */
@@ -116,8 +116,8 @@ export async function updateMembers(
   actor: Actor,
   { returnsChanged }: { returnsChanged: boolean },
 ): Promise<UpdatedMembers> {
-  const held = await lockMembers(tx, organizationId, destination, members, { returnsChanged })
-  const stored = held.filter(({ changes, fits }) => fits || !changes)
+  const locked = await lockMembers(tx, organizationId, destination, members, { returnsChanged })
+  const stored = locked.filter(({ changes, fits }) => fits || !changes)
   const changed = stored.filter(({ changes }) => changes)
   if (changed.length > 0) updateContacts(tx, organizationId, destination, members, changed)
   const subscribed = changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
@@ -126,12 +126,12 @@ export async function updateMembers(
   return {
     // After the updates in every request, which keeps the lock order consistent.
     added: joining.length > 0 ? await insertMemberships(tx, organizationId, [destination.groupId!], joining, actor) : 0,
-    tooLarge: held.filter(({ changes, fits }) => changes && !fits).map(({ emailKey }) => emailKey),
+    tooLarge: locked.filter(({ changes, fits }) => changes && !fits).map(({ emailKey }) => emailKey),
     changed: returnsChanged ? changed.map(toChanged) : [],
   }
 }
 
-const toChanged = ({ id, fields, isNewlySubscribed, change }: HeldMember): ChangedMember => ({
+const toChanged = ({ id, fields, isNewlySubscribed, change }: LockedMember): ChangedMember => ({
   id,
   fields: fields!,
   isNewlySubscribed,
@@ -139,8 +139,8 @@ const toChanged = ({ id, fields, isNewlySubscribed, change }: HeldMember): Chang
 })
 
 /**
- * Locks the contacts that change or join the group, in the order of their addresses, and returns what the update does to
- * them. This is a statement after the insert, so that it sees what other transactions committed while the insert
+ * Locks the contacts that change or join the group, in the order of their addresses, and returns the effect of the
+ * update. This is a statement after the insert, so that it sees what other transactions committed while the insert
  * waited for them. The locked rows are read, so that concurrent requests cannot exceed the limits together.
  */
 function lockMembers(
@@ -149,13 +149,13 @@ function lockMembers(
   { groupId, subscription }: Destination,
   members: Member[],
   { returnsChanged }: { returnsChanged: boolean },
-): Promise<HeldMember[]> {
+): Promise<LockedMember[]> {
   // Citus cannot route a statement that compares the group with null.
   const membership = groupId
     ? sql`left join group_members on group_members.organization_id = ${organizationId}
         and group_members.group_id = ${groupId} and group_members.contact_id = contacts.id`
     : sql``
-  return tx<HeldMember>`
+  return tx<LockedMember>`
     with ${givenMembers(members)},
     known as materialized (
       select contacts.id, given.email_key, given.first_name, given.last_name, given.attributes::jsonb as attributes,
@@ -169,7 +169,7 @@ function lockMembers(
       ${membership}
       where contacts.id <> given.id
     ),
-    held as materialized (
+    locked as materialized (
       select known.id, known.email_key, known.joins, known.changes, known.attributes,
         contacts.first_name as previous_first_name,
         nullif(coalesce(known.first_name, contacts.first_name), '') as next_first_name,
@@ -187,7 +187,7 @@ function lockMembers(
       next_subscription = 'subscribed' and previous_subscription <> 'subscribed' as is_newly_subscribed,
       case when ${returnsChanged}::bool then ${changedFields} end as fields,
       case when ${returnsChanged}::bool then ${changeOf} end as change
-    from held`
+    from locked`
 }
 
 const nextSubscription = (organizationId: OrganizationId, subscription: Destination['subscription']) => sql`
@@ -200,7 +200,7 @@ function updateContacts(
   organizationId: OrganizationId,
   { subscription }: Destination,
   members: Member[],
-  changed: readonly HeldMember[],
+  changed: readonly LockedMember[],
 ): void {
   const memberOf = new Map(members.map((member) => [member.emailKey, member]))
   const given = changed.map(({ id, emailKey }) => ({ ...memberOf.get(emailKey)!, id }))

@@ -10,5 +10,5 @@ export function testRecipientId(organizationId: OrganizationId, emailKey: string
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}` as ContactId
 }
 
-/** The ids of contacts have version 7 (RFC 9562), those of `testRecipientId` version 8. */
+/** Ids of contacts have version 7 (RFC 9562), ids of test recipients version 8. */
 export const isTestRecipientId = (id: ContactId): boolean => id[14] === '8'

@@ -5,7 +5,7 @@ import { dayMs, hourMs } from '../values/durations.ts'
 import { derivedId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
 import type { Audience, DemoGroup, DemoGroups, DemoSegments } from './audience.ts'
 import { loyaltyVariants } from './content.ts'
-import type { BroadcastPlan, MailPlan, SentBroadcast } from './plan-mail.ts'
+import type { BroadcastPlan, EmailPlan, SentBroadcast } from './plan-emails.ts'
 import type { PastFlow } from './planned-message.ts'
 
 const sample = { percent: 50, decideAfterMs: 4 * hourMs }
@@ -35,7 +35,7 @@ export function planBroadcasts({
 }
 
 type Sent = {
-  plan: MailPlan
+  plan: EmailPlan
   broadcasts: BroadcastPlan[]
   groups: DemoGroups
   segments: DemoSegments

@@ -1,32 +1,9 @@
 import type { FlowInput } from '../flows/flows.ts'
 
-export const firstNames = [
-  'Ada',
-  'Grace',
-  'Alan',
-  'Edsger',
-  'Barbara',
-  'Donald',
-  'Radia',
-  'Margaret',
-  'Ken',
-  'Frances',
-  'Katherine',
-  'Linus',
-]
-export const lastNames = [
-  'Lovelace',
-  'Hopper',
-  'Turing',
-  'Dijkstra',
-  'Liskov',
-  'Knuth',
-  'Perlman',
-  'Hamilton',
-  'Thompson',
-  'Allen',
-  'Johnson',
-]
+export const firstNames = 'Ada Grace Alan Edsger Barbara Donald Radia Margaret Ken Frances Katherine Linus'.split(' ')
+export const lastNames = 'Lovelace Hopper Turing Dijkstra Liskov Knuth Perlman Hamilton Thompson Allen Johnson'.split(
+  ' ',
+)
 
 export const groupNames = ['Customers', 'Newsletter', 'Trial'] as const
 
@@ -49,63 +26,47 @@ const page = (
 </div>
 `
 
+type Content = { text: string; button: string; url: string }
+
 /** A flow without variables. Its heading is its subject. */
-function plain(
+const plain = (
   kind: 'marketing' | 'transactional',
   name: string,
   subject: string,
-  { text, button, url }: { text: string; button: string; url: string },
-): DemoFlow {
-  return {
-    flow: { name, kind, subject, html: page(subject, text, button, url) },
-    messageOf: () => ({ subject, context: {}, url }),
-  }
-}
-
-const orderOf = (n: number) => ({
-  order_id: `A-${1000 + (n % 9000)}`,
-  total: `${20 + (n % 180)}.90 €`,
+  { text, button, url }: Content,
+): DemoFlow => ({
+  flow: { name, kind, subject, html: page(subject, text, button, url) },
+  messageOf: () => ({ subject, context: {}, url }),
 })
-const orderUrl = (n: number) => `https://shop.example/orders/${orderOf(n).order_id}`
+
+const orderUrl = 'https://shop.example/orders/{{ order_id }}'
+
+/** A flow about an order. */
+const aboutOrder = (name: string, subject: string, heading: string, text: string, button: string): DemoFlow => ({
+  flow: { name, kind: 'transactional', subject, html: page(heading, text, button, orderUrl) },
+  messageOf: (n) => {
+    const context = { order_id: `A-${1000 + (n % 9000)}`, total: `${20 + (n % 180)}.90 €` }
+    const render = (template: string) => template.replace('{{ order_id }}', context.order_id)
+    return { subject: render(subject), context, url: render(orderUrl) }
+  },
+})
 
 /** Sent through the API. The first flows send the most emails. */
 export const demoFlows: DemoFlow[] = [
-  {
-    flow: {
-      name: 'Order shipped',
-      kind: 'transactional',
-      subject: 'Your order {{ order_id }} is on its way',
-      html: page(
-        'Your order is on its way',
-        'Your order {{ order_id }} ({{ total }}) has left our warehouse and will arrive within three days.',
-        'Track your order',
-        'https://shop.example/orders/{{ order_id }}',
-      ),
-    },
-    messageOf: (n) => ({
-      subject: `Your order ${orderOf(n).order_id} is on its way`,
-      context: orderOf(n),
-      url: orderUrl(n),
-    }),
-  },
-  {
-    flow: {
-      name: 'Order confirmation',
-      kind: 'transactional',
-      subject: 'We received your order {{ order_id }}',
-      html: page(
-        'Thank you for your order',
-        'We received your order {{ order_id }} for {{ total }} and will send it soon.',
-        'View your order',
-        'https://shop.example/orders/{{ order_id }}',
-      ),
-    },
-    messageOf: (n) => ({
-      subject: `We received your order ${orderOf(n).order_id}`,
-      context: orderOf(n),
-      url: orderUrl(n),
-    }),
-  },
+  aboutOrder(
+    'Order shipped',
+    'Your order {{ order_id }} is on its way',
+    'Your order is on its way',
+    'Your order {{ order_id }} ({{ total }}) has left our warehouse and will arrive within three days.',
+    'Track your order',
+  ),
+  aboutOrder(
+    'Order confirmation',
+    'We received your order {{ order_id }}',
+    'Thank you for your order',
+    'We received your order {{ order_id }} for {{ total }} and will send it soon.',
+    'View your order',
+  ),
   plain('marketing', 'Weekly digest', 'New in the shop this week', {
     text: 'Here is what arrived this week.',
     button: 'Look around',

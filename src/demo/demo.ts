@@ -22,8 +22,8 @@ import { addBroadcasts, planBroadcasts } from './broadcasts.ts'
 import { chanceOf } from './chance.ts'
 import { broadcastFlows, type DemoFlow, demoFlows } from './content.ts'
 import { findDemo, findVersionId } from './demo.sql.ts'
-import { addPastMail } from './past-mail.ts'
-import { planMail } from './plan-mail.ts'
+import { addPastEmails } from './past-emails.ts'
+import { planEmails } from './plan-emails.ts'
 import type { PastFlow } from './planned-message.ts'
 
 const name = 'Waxwing demo'
@@ -59,7 +59,7 @@ export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccou
     const audience = await addAudience(db, owner, endMs)
     const flows = await addFlows(db, tasks, owner, new Date(endMs - flowAgeDays * dayMs))
     await ensurePartitions(db)
-    await addMail(db, owner, { ...audience, ...flows, endMs })
+    await addEmails(db, owner, { ...audience, ...flows, endMs })
     await addWebhook(db, webhookSecretBox(secrets), owner, new Date(endMs - flowAgeDays * dayMs))
   } finally {
     tasks.stop()
@@ -68,7 +68,7 @@ export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccou
 }
 
 /** Emails and broadcasts of the past, and a scheduled broadcast. */
-async function addMail(
+async function addEmails(
   db: Db,
   owner: Owner,
   { contacts, groups, flows, arrivals, loyalty, endMs }: Audience & DemoFlows & { endMs: number },
@@ -76,8 +76,8 @@ async function addMail(
   const { organizationId } = owner
   const segments = await addSegments(db, organizationId)
   const broadcasts = planBroadcasts({ contacts, groups, arrivals, loyalty, endMs })
-  const plan = planMail({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
-  await addPastMail(db, plan.messages, { organizationId, endMs })
+  const plan = planEmails({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
+  await addPastEmails(db, plan.messages, { organizationId, endMs })
   await addBroadcasts(db, owner, { plan, broadcasts, groups, segments, digest: flows[digestIndex]!, endMs })
 }
 
@@ -86,7 +86,7 @@ type DemoFlows = { flows: PastFlow[]; arrivals: PastFlow; loyalty: PastFlow }
 
 async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date): Promise<DemoFlows> {
   const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs })
-  // Flows without a sender of their own use MAIL_FROM, which is always allowed.
+  // Flows without a sender use MAIL_FROM, which is always allowed.
   const senders = createSenderPolicy({
     isEnforced: false,
     allowedDomains: [],

@@ -77,7 +77,7 @@ const statuses = [
   'accepts email marketing',
 ]
 
-/** `note` explains what the user may not expect. */
+/** `note` explains surprising results, such as skipped columns. */
 export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
 
 /** By priority: a later pattern counts only if no column matches an earlier one. Matched against `plain` names. */
@@ -112,7 +112,7 @@ export function guessColumns(firstRow: string[], sampleRows: string[][] = []): G
   return { columns: { ...columns, email }, ...rest }
 }
 
-/** Like `guessColumns`, for a user who completes the guess. `given` says whether the file has a header, if known. */
+/** Like `guessColumns`, for a user who completes the guess. `given` is whether the file has a header, if known. */
 export function suggestColumns(firstRow: string[], sampleRows: string[][], given?: boolean): Suggestion {
   refuseIfTooWide(firstRow)
   const names = firstRow.map(plain)

@@ -1,11 +1,25 @@
 import { type Static, Type } from 'typebox'
 import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
-import { toText } from '../values/ids.ts'
+import { outOf } from '../http/out-of.ts'
 import type { Import } from './imports.sql.ts'
 import type { Inspection } from './inspect.task.ts'
 import { undoableUntil } from './undo.ts'
 
 export const Subscription = oneOf('subscribed', 'not_subscribed')
+const UndoOut = Named(
+  'ImportUndo',
+  {
+    status: oneOf('queued', 'running', 'done', 'failed'),
+    removed: Type.Integer({ description: 'Created contacts that were removed.' }),
+    restored: Type.Integer({ description: 'Changed contacts whose previous values were restored.' }),
+    kept: Type.Integer({
+      description: 'Contacts that keep values from the import, because they were changed or emailed since.',
+    }),
+    requested_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+  },
+  { description: 'The undo of the import; null if it was not undone.' },
+)
 export const ImportOut = Named('Import', {
   id: Type.String(),
   filename: Type.String(),
@@ -25,22 +39,7 @@ export const ImportOut = Named('Import', {
   undo_until: Nullable(
     Type.String({ format: 'date-time', description: 'Until when it can be undone; null if it cannot be undone.' }),
   ),
-  undo: Nullable(
-    Named(
-      'ImportUndo',
-      {
-        status: oneOf('queued', 'running', 'done', 'failed'),
-        removed: Type.Integer({ description: 'Created contacts that were removed.' }),
-        restored: Type.Integer({ description: 'Changed contacts whose previous values were restored.' }),
-        kept: Type.Integer({
-          description: 'Contacts that keep values from the import, because they were changed or emailed since.',
-        }),
-        requested_at: Timestamp,
-        finished_at: Nullable(Timestamp),
-      },
-      { description: 'The undo of the import; null if it was not undone.' },
-    ),
-  ),
+  undo: Nullable(UndoOut),
 })
 export const ErrorsOut = Type.Array(
   Named('ImportError', {
@@ -102,29 +101,19 @@ export function inspectionOut({ columns, header, ...rest }: Inspection): Static<
   }
 }
 
-export const importOut = (record: Import): Static<typeof ImportOut> => ({
-  id: toText('imp', record.id),
-  filename: record.fileName,
-  group_id: record.groupId && toText('grp', record.groupId),
-  subscription: record.subscription,
-  status: record.status === 'uploading' ? 'queued' : record.status,
-  bytes_total: record.bytesTotal,
-  bytes_done: record.progress.offset,
-  rows_done: record.progress.rows,
-  created: record.progress.created,
-  updated: record.progress.updated,
-  rejected: record.progress.rejected,
-  problem: record.reason,
-  note: record.progress.layout?.note ?? null,
-  created_at: record.createdAt.toISOString(),
-  finished_at: record.finishedAt?.toISOString() ?? null,
-  undo_until: undoableUntil(record)?.toISOString() ?? null,
-  undo: record.undo && {
-    status: record.undo.status,
-    removed: record.undo.removed,
-    restored: record.undo.restored,
-    kept: record.undo.kept,
-    requested_at: record.undo.requestedAt,
-    finished_at: record.undo.finishedAt,
+const undoOut = outOf(UndoOut, {})
+const columnsOut = outOf(
+  ImportOut,
+  { id: 'imp', group_id: 'grp' },
+  {
+    filename: ({ fileName }: Import) => fileName,
+    status: ({ status }: Import) => (status === 'uploading' ? 'queued' : status),
+    bytes_done: ({ progress }: Import) => progress.offset,
+    rows_done: ({ progress }: Import) => progress.rows,
+    problem: ({ reason }: Import) => reason,
+    note: ({ progress }: Import) => progress.layout?.note ?? null,
+    undo: ({ undo }: Import) => undo && undoOut(undo),
   },
-})
+)
+export const importOut = (record: Import) =>
+  columnsOut({ ...record, ...record.progress, undoUntil: undoableUntil(record) })

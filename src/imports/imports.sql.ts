@@ -125,7 +125,7 @@ export async function pruneImports(
   await tx`delete from import_problems where organization_id = ${organizationId} and import_id = any (${ids}::uuid[])`
 }
 
-/** Does not count uploads, since those of a process that died would count as well. */
+/** Does not count uploads, because uploads to a process that died would count as well. */
 export const countUnfinished = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ count: number }>`
     select count(*) from imports

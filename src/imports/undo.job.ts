@@ -35,7 +35,7 @@ const inFlightMax = 16
 export type UndoParts = {
   db: Db
   work: BoundedWork
-  /** Removes what the events and deliveries of deleted contacts say about them. */
+  /** Removes the personal data of deleted contacts from events and deliveries. */
   forgetContacts: (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) => Promise<void>
 }
 

@@ -11,7 +11,7 @@ import { type DayCounts, hasNoticeSince, lockForNotice, lockOperator, selectRece
 const outageMinutesMin = 5
 
 const rateHours = 24
-/** With fewer emails, a rate says little. */
+/** With fewer emails, a rate is not meaningful. */
 const sentMin = 100
 /** The rates at which mailbox providers and relays start to block a sender. */
 const bounceRateMax = 0.05

@@ -41,7 +41,7 @@ export type ActivityFilter = {
 export const selectActivity = (db: Reader, filter: ActivityFilter) =>
   db<ActivityRow>`
     with event as materialized (
-      ${filter.contactId ? ofContact(filter) : filter.flowId || filter.machine !== undefined ? byCounters(filter) : byName(filter)}
+      ${filter.contactId ? byContact(filter) : filter.flowId || filter.machine !== undefined ? byCounters(filter) : byName(filter)}
       order by occurred_at desc, id desc
       limit ${filter.limit + 1}
     )
@@ -65,7 +65,7 @@ function conditions({ organizationId, flowId, machine, before, after }: Activity
 
 const names = ({ eventName }: ActivityFilter) => (eventName ? [eventName] : [...eventNames])
 
-const ofContact = (filter: ActivityFilter) =>
+const byContact = (filter: ActivityFilter) =>
   sql`
     select ${columns} from events
     where ${conditions(filter)} and contact_id = ${filter.contactId} and event_name = any (${names(filter)})`

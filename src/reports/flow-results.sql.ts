@@ -7,7 +7,7 @@ import { type Count, stretchesOf } from './spans.ts'
 
 export type FlowSum = Count & { kind: DimensionKind; value: string; eventName: EventName }
 
-/** Sums what is counted of a flow within a period. Reads counters only. */
+/** Sums the counters of a flow within a period. */
 export async function selectFlowSums(
   db: Reader,
   organizationId: OrganizationId,

@@ -62,8 +62,8 @@ export function stretchesOf(from: number, until: number): SignedStretch[] {
 
 function edgeOf(bound: number, sign: 1 | -1): SignedStretch[] {
   const { hours, quarters } = countersOf([bound])
-  const ofGrain = (grain: 'hour' | 'quarter') => (stretch: Stretch) => ({ ...stretch, grain, sign })
-  return [...hours.map(ofGrain('hour')), ...quarters.map(ofGrain('quarter'))]
+  const withGrain = (grain: 'hour' | 'quarter') => (stretch: Stretch) => ({ ...stretch, grain, sign })
+  return [...hours.map(withGrain('hour')), ...quarters.map(withGrain('quarter'))]
 }
 
 /** Sums by midnight: of whole days, and of the hours and quarters before or after a midnight. */

@@ -97,7 +97,7 @@ export const selectEvents = (db: Reader, { organizationId, contactId, limit, bef
   left join contact_history as history on history.organization_id = ${organizationId}
     and history.contact_id = ${contactId} and history.id = event.id`
 
-/** Changes other than the creation of the contact and its present memberships, which have rows of their own. */
+/** Changes other than the creation of the contact and its present memberships, which have their own rows. */
 export const selectHistory = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
   Row<'change' | 'isSubscribed' | 'fields' | 'reasons' | 'groupId' | 'groupName' | ActorColumn>
 >`
@@ -152,7 +152,7 @@ export async function findActorNames(
 }
 
 /**
- * Returns an upper bound of the message ids after a position, which may be that of an event whose id has another time.
+ * Returns an upper bound of the message ids after a position. The position may be an event whose id has another time.
  */
 function messagesBefore(position: Position | undefined): string {
   if (!position) return lastId

@@ -24,7 +24,7 @@ export function parseFilter(request: FastifyRequest, text: string): CheckedFilte
   return checkFilter(filter as Filter)
 }
 
-/** Checks what the schema does not express. Throws `Refusal` with the path of each problem below `filter`. */
+/** Checks the rules that the schema does not express. Throws `Refusal` with the path of each problem below `filter`. */
 export function checkFilter(filter: Filter): CheckedFilter {
   const problems: FieldProblem[] = []
   const text = JSON.stringify(filter)

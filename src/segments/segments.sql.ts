@@ -67,7 +67,7 @@ export const selectNamesContaining = (db: Reader, organizationId: OrganizationId
     order by lower(name)
     limit ${limit}`)
 
-/** Returns those of the groups and flows that exist. */
+/** Returns the groups and flows that exist. */
 export async function selectExisting(
   db: Reader,
   organizationId: OrganizationId,

@@ -32,7 +32,7 @@ export function liveProblems({
   return messages.map((message) => ({ severity, message }))
 }
 
-/** Accepts all names, also those of a private network: the emails may be meant for the people in it. */
+/** Accepts all names, also in a private network: the emails may be for people in it. */
 function isOnlyHere(host: string): boolean {
   return isIP(host) ? !isPublicAddress(host) : /(^|\.)localhost$/.test(host)
 }

@@ -18,7 +18,7 @@ export type SendingStatusParts = {
   relayUrl: string | undefined
   dkim: DkimSigner | undefined
   settings: EmailSettings
-  /** Name servers to use instead of those of the machine, for tests. */
+  /** Name servers to use instead of the machine's, for tests. */
   nameServers?: readonly string[] | undefined
 }
 

@@ -18,7 +18,7 @@ export type Suppression = {
 
 export type NewSuppression = Omit<Suppression, 'messageId' | 'createdAt'>
 
-/** An address that is already suppressed for the same reason stays as it is. Returns the others. */
+/** Skips addresses that are already suppressed for the same reason. Returns the others. */
 export const insertSuppressions = (tx: Tx, organizationId: OrganizationId, entries: NewSuppression[]) =>
   tx<Pick<NewSuppression, 'emailKey' | 'reason'>>`
     insert into suppressions (organization_id, email_key, reason, email, detail)

@@ -46,7 +46,7 @@ export function accountEmailContent(email: AccountEmail, baseUrl: string, recipi
         subject: 'Confirm your new email address',
         heading: 'Confirm your new email address',
         paragraphs: [
-          `The Waxwing account ${email.oldEmail} is to use the address ${recipient} from now on. Confirm that this address is yours.`,
+          `You asked to change the email address of your Waxwing account from ${email.oldEmail} to ${recipient}. Confirm that this address is yours.`,
         ],
         action: { label: 'Confirm address', url: `${baseUrl}/confirm-email#${email.token}` },
         note: `The link is valid for ${email.minutes} minutes and can be used once. If you did not ask for this, ignore this email; nothing changes.`,

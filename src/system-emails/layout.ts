@@ -32,7 +32,7 @@ const darkStyles = `
 
 /**
  * Returns the email as HTML and as text. Layout by tables and inline styles, no images and nothing from other servers,
- * so that it looks the same in every mail client and does not tell anyone that it was opened.
+ * so that it looks the same in every mail client and does not reveal that it was opened.
  */
 export function renderEmail(content: EmailContent): { html: string; text: string } {
   return { html: html(content), text: text(content) }

@@ -102,7 +102,7 @@ const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
             Public API only
           </Text>
         )}
-        {key.held && (
+        {key.unconfirmed && (
           <Text size="xs" c="dimmed">
             Imported: works when the operator has confirmed the import
           </Text>

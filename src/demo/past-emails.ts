@@ -7,7 +7,7 @@ import { eventsOf } from './reactions.ts'
 
 const messagesPerBatch = 2_000
 
-export type PastMailOptions = {
+export type PastEmailOptions = {
   organizationId: OrganizationId
   endMs: number
   eventsMax?: number
@@ -15,10 +15,10 @@ export type PastMailOptions = {
 }
 
 /** Stores emails of the past with their events, newest first, and returns the number of events. */
-export async function addPastMail(
+export async function addPastEmails(
   db: Db,
   messages: readonly PlannedMessage[],
-  { organizationId, endMs, eventsMax = Number.POSITIVE_INFINITY, onProgress }: PastMailOptions,
+  { organizationId, endMs, eventsMax = Number.POSITIVE_INFINITY, onProgress }: PastEmailOptions,
 ): Promise<number> {
   let events = 0
   for (let end = messages.length; end > 0 && events < eventsMax; end -= messagesPerBatch) {

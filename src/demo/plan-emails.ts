@@ -42,16 +42,16 @@ export type PlanOptions = {
   rates: Rates
   endMs: number
 }
-export type MailPlan = { messages: PlannedMessage[]; broadcasts: Map<BroadcastId, SentBroadcast> }
+export type EmailPlan = { messages: PlannedMessage[]; broadcasts: Map<BroadcastId, SentBroadcast> }
 
 const usualOpenRate = 0.55
 const msBetweenBroadcastEmails = 40
 
 /**
- * Plans the emails of the last days in the order of their time. Nobody gets an email before the contact was added, after a hard bounce or
- * a complaint, or a marketing email after unsubscribing.
+ * Plans the emails of the last days in chronological order. Nobody gets an email before the contact was added, after a
+ * hard bounce or a complaint, or a marketing email after unsubscribing.
  */
-export function planMail(options: PlanOptions): MailPlan {
+export function planEmails(options: PlanOptions): EmailPlan {
   const { flows, rates, endMs } = options
   const contacts = [...options.contacts].sort((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0))
   const moments = momentsUntil(endMs - lastEmailBeforeMs, options.messages, options.days)
@@ -151,7 +151,7 @@ function bounceOf(id: MessageId, { softBounces, hardBounces }: Rates): 'soft' | 
   return chance < hardBounces ? 'hard' : chance < hardBounces + softBounces ? 'soft' : null
 }
 
-/** Contacts that get no email, or no marketing email, any more. */
+/** Contacts that no longer get email, or marketing email. */
 class Leavers {
   readonly #suppressed = new Map<ContactId, number>()
   readonly #unsubscribed = new Map<ContactId, number>()
@@ -189,9 +189,9 @@ function momentsUntil(endMs: number, count: number, days: number): number[] {
   })
   const sum = weights.reduce((all, weight) => all + weight, 0)
   const moments = weights.flatMap((weight, day) => {
-    const ofDay = Math.round((count * weight) / sum)
+    const emails = Math.round((count * weight) / sum)
     const dayEndMs = endMs - (days - 1 - day) * dayMs
-    return Array.from({ length: ofDay }, (_, i) => Math.floor(dayEndMs - dayMs * (1 - (i + 1) / ofDay) ** 1.3))
+    return Array.from({ length: emails }, (_, i) => Math.floor(dayEndMs - dayMs * (1 - (i + 1) / emails) ** 1.3))
   })
   return moments.sort((a, b) => a - b)
 }
