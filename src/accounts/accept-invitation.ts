@@ -61,12 +61,7 @@ export async function acceptWithAccount(
   return db.begin((tx) => move(tx, link, account, { role, key }))
 }
 
-async function move(
-  tx: Tx,
-  link: LinkToken,
-  account: Account,
-  { role, key }: { role: Role; key: string },
-): Promise<Account> {
+async function move(tx: Tx, link: LinkToken, account: Account, { role, key }: { role: Role; key: string }) {
   const from: OrganizationId = account.organizationId
   // In the order of their ids, so that two moves in opposite directions cannot deadlock.
   for (const id of [from, link.organizationId].sort()) await lockOrganization(tx, id)

@@ -43,10 +43,7 @@ export const findEmailChange = (db: Reader, { organizationId, tokenHash }: LinkT
 export type ConfirmedEmail = UserKey & { oldEmail: string; newEmail: string; newKey: string }
 
 /** Deletes the change and returns it. Returns undefined if it is no longer valid, so that it can be used only once. */
-export async function useEmailChange(
-  tx: Tx,
-  { organizationId, tokenHash }: LinkToken,
-): Promise<ConfirmedEmail | undefined> {
+export async function useEmailChange(tx: Tx, { organizationId, tokenHash }: LinkToken) {
   const [used] = await tx<{ userId: UserId; newEmail: string; newKey: string }>`
     delete from email_changes
     where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()

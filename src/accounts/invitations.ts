@@ -106,13 +106,7 @@ async function lockForOwner(tx: Tx, { organizationId, id }: Member): Promise<voi
     throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
 
-async function addEmail(
-  tx: Tx,
-  emails: AccountEmails,
-  member: Member,
-  invitation: Invitation,
-  token: string,
-): Promise<void> {
+async function addEmail(tx: Tx, emails: AccountEmails, member: Member, invitation: Invitation, token: string) {
   const { organizationId, email, role } = invitation
   await emails.add(
     tx,

@@ -18,10 +18,7 @@ export type LinkToken = { organizationId: OrganizationId; tokenHash: Buffer }
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-export function createLinkToken(
-  purpose: LinkPurpose,
-  organizationId: OrganizationId,
-): { token: string; tokenHash: Buffer } {
+export function createLinkToken(purpose: LinkPurpose, organizationId: OrganizationId) {
   const secret = randomBytes(secretBytes).toString('base64url')
   const organization = toText('org', organizationId).slice('org_'.length)
   return { token: `${purpose}_${organization}${secret}`, tokenHash: hashOf(secret) }

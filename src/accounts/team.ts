@@ -5,14 +5,9 @@ import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteCredentials } from './credentials.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'
-import { deleteMember, hasOwner, type RoleChange, type TeamMember, updateRole } from './team.sql.ts'
+import { deleteMember, hasOwner, type RoleChange, updateRole } from './team.sql.ts'
 
-export async function changeRole(
-  db: Db,
-  organizationId: OrganizationId,
-  id: UserId,
-  change: RoleChange,
-): Promise<TeamMember> {
+export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, change: RoleChange) {
   return keepingAnOwner(db, organizationId, async (tx) => {
     const member = await existing('member', updateRole(tx, organizationId, id, change))
     if (member.role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)

@@ -85,10 +85,7 @@ const valuesOf = (table: string, columns: string[]) =>
 
 export type OrganizationState = { name: string; isDeleted: boolean }
 
-export async function findOrganization(
-  client: pg.ClientBase,
-  id: OrganizationId,
-): Promise<OrganizationState | undefined> {
+export async function findOrganization(client: pg.ClientBase, id: OrganizationId) {
   const { rows } = await client.query<OrganizationState>(
     'select name, deleted_at is not null as "isDeleted" from organizations where id = $1',
     [id],

@@ -128,11 +128,7 @@ async function fail({ db }: BulkActionParts, { organizationId, id }: BulkAction,
 }
 
 /** Deletes the remaining rows of a finished action, and its job. Returns false if the time was up. */
-async function cleanUp(
-  { work }: BulkActionParts,
-  { organizationId, id }: BulkAction,
-  isOver: () => boolean,
-): Promise<boolean> {
+async function cleanUp({ work }: BulkActionParts, { organizationId, id }: BulkAction, isOver: () => boolean) {
   do {
     const isEmpty = await work(organizationId, async (tx) => {
       if ((await deleteSelected(tx, organizationId, id, deletedAtOnceMax)) === deletedAtOnceMax) return false

@@ -150,12 +150,7 @@ export const finishBulkAction = (
     returning id`)
 
 /** Deletes contacts that a finished action has not processed. Returns how many. */
-export async function deleteSelected(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: BulkActionId,
-  limit: number,
-): Promise<number> {
+export async function deleteSelected(tx: Tx, organizationId: OrganizationId, id: BulkActionId, limit: number) {
   const ids = await selectNextContacts(tx, organizationId, id, limit)
   await tx`
     delete from bulk_action_contacts

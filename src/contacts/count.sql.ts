@@ -11,11 +11,7 @@ export const countContacts = (db: Reader, organizationId: OrganizationId, filter
     where contacts.organization_id = ${organizationId} and ${and(contactConditions(organizationId, filter))}`)
 
 /** Counts the contacts of the sample, and the matching ones among them. */
-export async function countSample(
-  db: Reader,
-  organizationId: OrganizationId,
-  filter: ContactFilter,
-): Promise<{ size: number; matching: number }> {
+export async function countSample(db: Reader, organizationId: OrganizationId, filter: ContactFilter) {
   const sampled = sql`contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}`
   const [row] = await db<{ size: number; matching: number }>`
     select

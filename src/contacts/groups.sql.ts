@@ -67,11 +67,7 @@ export type LockedMember = { id: ContactId; isNewlySubscribed: boolean }
  * Locks the contacts against erasure until the end of the transaction. Those that are `not_subscribed` become
  * subscribed, unless the address unsubscribed. Returns those that exist.
  */
-export async function lockAndSubscribe(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: ContactId[],
-): Promise<LockedMember[]> {
+export async function lockAndSubscribe(tx: Tx, organizationId: OrganizationId, ids: ContactId[]) {
   const rows = await tx<{ id: ContactId }>`
     select id from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])

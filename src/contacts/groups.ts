@@ -40,12 +40,7 @@ export async function checkGroup(db: Reader, organizationId: OrganizationId, id:
 export const getGroup = (db: Db, organizationId: OrganizationId, id: GroupId) =>
   existing('group', findGroup(db, organizationId, id))
 
-export async function renameGroup(
-  db: Db,
-  organizationId: OrganizationId,
-  id: GroupId,
-  nameInput: string,
-): Promise<Group> {
+export async function renameGroup(db: Db, organizationId: OrganizationId, id: GroupId, nameInput: string) {
   const name = checkName(nameInput)
   const renamed = await updateGroup(db.statement, organizationId, id, name).catch((error) => {
     throw isUniqueViolation(error) ? nameTaken() : error

@@ -1,7 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import { existing } from '../values/errors.ts'
 import { type ContactId, type ImportId, leastId, type OrganizationId } from '../values/ids.ts'
-import type { ImportedContacts } from './contact-filter.ts'
 import { findImportSpan } from './imported-contacts.sql.ts'
 
 /** Returns bounds for the ids of the contacts that an import created, because ids contain a time. */
@@ -11,11 +10,7 @@ export const createdSpan = (startedAt: Date, finishedAt: Date): [first: ContactI
 ]
 
 /** Throws `Refusal` if the import does not exist. */
-export async function contactsOfImport(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ImportId,
-): Promise<ImportedContacts> {
+export async function contactsOfImport(db: Reader, organizationId: OrganizationId, id: ImportId) {
   const { groupId, createdAt, finishedAt } = await existing('import', findImportSpan(db, organizationId, id))
   const [first, last] = createdSpan(createdAt, finishedAt ?? new Date())
   return { id, groupId, first, last }

@@ -6,11 +6,7 @@ import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
  * Returns the contacts that exist. They cannot be erased before the end of the transaction, so that the erasure also
  * finds the rows that it writes. They can still be changed.
  */
-export async function lockContacts(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: readonly ContactId[],
-): Promise<Set<ContactId>> {
+export async function lockContacts(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) {
   const rows = await tx<{ id: ContactId }>`
     select id from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])

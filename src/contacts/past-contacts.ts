@@ -15,11 +15,7 @@ export type PastContact = {
   groupIds: GroupId[]
 }
 
-export async function insertPastContacts(
-  tx: Tx,
-  organizationId: OrganizationId,
-  contacts: readonly PastContact[],
-): Promise<void> {
+export async function insertPastContacts(tx: Tx, organizationId: OrganizationId, contacts: readonly PastContact[]) {
   await tx`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
       created_at, updated_at, created_by_type, created_by_id, created_subscribed)

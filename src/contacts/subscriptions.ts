@@ -12,7 +12,6 @@ import {
   hasUnsubscribed,
   insertUnsubscriptions,
   lockSubscribed,
-  type SubscribedContact,
   subscribeByEmail,
   unsubscribeMany,
   updateSubscription,
@@ -81,12 +80,7 @@ export async function unsubscribeByRecipient(
  * Returns false if the contact does not exist or is already subscribed. Hard bounces, complaints and manual
  * suppressions stay.
  */
-export async function resubscribe(
-  tx: Tx,
-  organizationId: OrganizationId,
-  id: ContactId,
-  actor: Actor,
-): Promise<boolean> {
+export async function resubscribe(tx: Tx, organizationId: OrganizationId, id: ContactId, actor: Actor) {
   const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
   if (!contact) return false
   await deleteUnsubscription(tx, organizationId, contact.emailKey)
@@ -95,12 +89,7 @@ export async function resubscribe(
 }
 
 /** Subscribes the contact with this address, if it had unsubscribed. The suppression must be deleted. */
-export async function resubscribeByEmail(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKey: string,
-  actor: Actor,
-): Promise<void> {
+export async function resubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string, actor: Actor) {
   const id = await subscribeByEmail(tx, organizationId, emailKey)
   if (id) await recordSubscribed(tx, organizationId, id, actor)
 }
@@ -114,12 +103,7 @@ async function recordSubscribed(tx: Tx, organizationId: OrganizationId, id: Cont
  * Unsubscribes many contacts, with an event for each. Returns how many had not unsubscribed before; contacts that do not
  * exist are skipped.
  */
-export async function unsubscribeContacts(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: ContactId[],
-  actor: Actor,
-): Promise<number> {
+export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[], actor: Actor) {
   await lockAddresses(tx, organizationId, ids)
   const changed = await unsubscribeMany(tx, organizationId, ids)
   if (changed.length === 0) return 0
@@ -138,12 +122,7 @@ export async function unsubscribeContacts(
  * Unsubscribes the contacts with these addresses, without events. Returns those that had not unsubscribed before, with their
  * previous subscription.
  */
-export async function unsubscribeByEmail(
-  tx: Tx,
-  organizationId: OrganizationId,
-  emailKeys: string[],
-  actor: Actor,
-): Promise<SubscribedContact[]> {
+export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[], actor: Actor) {
   const contacts = await lockSubscribed(tx, organizationId, emailKeys)
   const ids = contacts.map(({ id }) => id)
   await unsubscribeMany(tx, organizationId, ids)

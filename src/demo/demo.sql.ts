@@ -10,11 +10,7 @@ export const findDemo = (db: Reader, { emailKey, name }: { emailKey: string; nam
     join organizations on organizations.id = users.organization_id
     where users.email_key = ${emailKey} and organizations.name = ${name} and organizations.deleted_at is null`)
 
-export async function findVersionId(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-): Promise<FlowVersionId | undefined> {
+export async function findVersionId(db: Reader, organizationId: OrganizationId, flowId: FlowId) {
   const [row] = await db<{ versionId: FlowVersionId | null }>`
     select version_id from flows where organization_id = ${organizationId} and id = ${flowId}`
   return row?.versionId ?? undefined

@@ -170,12 +170,7 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
 }
 
 /** Returns the changes for the undo. */
-async function suppress(
-  tx: Tx,
-  organizationId: OrganizationId,
-  suppressions: ImportedSuppression[],
-  actor: Actor,
-): Promise<NewImportChange[]> {
+async function suppress(tx: Tx, organizationId: OrganizationId, suppressions: ImportedSuppression[], actor: Actor) {
   const { added, unsubscribed } = await importSuppressions(tx, organizationId, suppressions, actor)
   return [
     ...unsubscribed.map(({ id, subscription }): NewImportChange => {

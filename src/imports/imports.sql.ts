@@ -217,12 +217,7 @@ export const selectProblems = (db: Reader, organizationId: OrganizationId, id: I
     order by line`
 
 /** Returns the chunk that contains the byte at `offset`, or undefined beyond the end. */
-export async function findChunk(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ImportId,
-  offset: number,
-): Promise<{ startsAt: number; bytes: Buffer } | undefined> {
+export async function findChunk(db: Reader, organizationId: OrganizationId, id: ImportId, offset: number) {
   const [row] = await db<{ startsAt: number; bytes: Buffer }>`
     select starts_at, bytes from import_chunks
     where organization_id = ${organizationId} and import_id = ${id} and starts_at <= ${offset}

@@ -15,7 +15,6 @@ import {
   findImport,
   finishImport,
   type Import,
-  type ImportProblem,
   insertChunk,
   insertImport,
   pruneImports,
@@ -119,11 +118,7 @@ async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, c
 const tooLarge = () =>
   new Refusal('payload_too_large', `The file exceeds ${fileBytesMax / 1024 / 1024} MiB. Split it into smaller files.`)
 
-export async function getImport(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: ImportId,
-): Promise<Import & { problems: ImportProblem[] }> {
+export async function getImport(db: Reader, organizationId: OrganizationId, id: ImportId) {
   const record = await existing('import', findImport(db, organizationId, id))
   return { ...record, problems: await selectProblems(db, organizationId, id) }
 }

@@ -184,12 +184,7 @@ function restoredOf(previous: ContactNow, changes: readonly ContactBefore[]): Ou
 }
 
 /** The history of each contact, and the events for webhooks. */
-async function recordRestored(
-  tx: Tx,
-  organizationId: OrganizationId,
-  outcomes: readonly Outcome[],
-  actor: Actor,
-): Promise<void> {
+async function recordRestored(tx: Tx, organizationId: OrganizationId, outcomes: readonly Outcome[], actor: Actor) {
   const edited = outcomes.flatMap(({ contact: { id }, fields }) => {
     const others = fields.filter((field) => field !== 'subscription')
     return others.length > 0 ? [{ id, fields: others }] : []

@@ -28,12 +28,7 @@ export const selectTenantTables = (db: Reader) =>
     order by array_position(array['jobs', 'messages']::name[], relname) nulls last, relname`)
 
 /** Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. */
-export async function deleteRows(
-  db: Writer,
-  table: string,
-  organizationId: OrganizationId,
-  limit: number,
-): Promise<number> {
+export async function deleteRows(db: Writer, table: string, organizationId: OrganizationId, limit: number) {
   // By ctid alone: while statistics are out of date, the index of the organization would be read whole for each batch.
   const name = sql([table] as unknown as TemplateStringsArray)
   const [row] = await db.run<{ count: number }>(sql`

@@ -21,12 +21,7 @@ export type SumRow = {
  * Returns days individually, or summed under the first one; hours and quarters are summed by the nearest midnight and
  * the side of it.
  */
-export async function selectSums(
-  db: Reader,
-  counted: Counted,
-  counters: SpanCounters,
-  daysAsOne: boolean,
-): Promise<SumRow[]> {
+export async function selectSums(db: Reader, counted: Counted, counters: SpanCounters, daysAsOne: boolean) {
   const { organizationId, eventNames, flowIds } = counted
   // Conditions on the key columns without a join, so that every plan uses the key.
   const wanted = sql`

@@ -14,12 +14,7 @@ export type PeriodCounts = {
 }
 
 /** Counts all event types of a flow, or of all flows, within a period and on each of its days. */
-export async function countPeriod(
-  db: Reader,
-  organizationId: OrganizationId,
-  flowId: FlowId,
-  period: Period,
-): Promise<PeriodCounts> {
+export async function countPeriod(db: Reader, organizationId: OrganizationId, flowId: FlowId, period: Period) {
   const counted = { organizationId, eventNames, flowIds: [flowId] }
   const countOf = await countSpans(db, counted, [previousStart(period), ...boundsOf(period)])
   const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))

@@ -40,11 +40,7 @@ export async function selectFlowSums(
 }
 
 /** Returns the numbers of versions by id. */
-export async function selectVersionNumbers(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): Promise<Map<string, number>> {
+export async function selectVersionNumbers(db: Reader, organizationId: OrganizationId, ids: readonly string[]) {
   if (ids.length === 0) return new Map()
   const rows = await db<{ id: string; number: number }>`
     select id, number from flow_versions where organization_id = ${organizationId} and id = any (${ids}::uuid[])`

@@ -35,11 +35,7 @@ export async function emailEventMetric(
 }
 
 /** Returns the flow, or all flows if none is given. Throws `Refusal` if it does not exist in this organization. */
-export async function existingFlow(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: FlowId | undefined,
-): Promise<FlowId> {
+export async function existingFlow(db: Reader, organizationId: OrganizationId, id: FlowId | undefined) {
   if (id === undefined) return allFlows
   if (!(await flowExists(db, organizationId, id))) throw notFound('flow')
   return id

@@ -137,11 +137,7 @@ export const selectCreation = (db: Reader, { organizationId, contactId, before }
     and ${isBefore(before, sql`sorted_at`, sql`first.id`)}`
 
 /** Returns the emails of users, the names of API keys and the files of imports, by id. */
-export async function findActorNames(
-  db: Reader,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
+export async function findActorNames(db: Reader, organizationId: OrganizationId, ids: readonly string[]) {
   const rows = await db<{ id: string; name: string }>`
     select id, email as name from users where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     union all

@@ -41,12 +41,7 @@ export async function importSuppressions(
 }
 
 /** Suppresses the addresses of contacts manually. Returns how many were not suppressed manually before. */
-export async function suppressContacts(
-  tx: Tx,
-  organizationId: OrganizationId,
-  ids: ContactId[],
-  actor: Actor,
-): Promise<number> {
+export async function suppressContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[], actor: Actor) {
   const contacts = await lockAddresses(tx, organizationId, ids)
   return (await suppressManually(tx, organizationId, contacts, actor)).length
 }
@@ -126,12 +121,7 @@ export async function suppressListed(
  * Removes the suppressions of an address for all reasons. An unsubscribed contact becomes subscribed. Throws `Refusal`
  * if the address is not suppressed.
  */
-export async function liftSuppression(
-  db: Db,
-  organizationId: OrganizationId,
-  emailKey: string,
-  actor: Actor,
-): Promise<void> {
+export async function liftSuppression(db: Db, organizationId: OrganizationId, emailKey: string, actor: Actor) {
   await inTransaction(db, async (tx) => {
     const lifted = await deleteSuppressions(tx, organizationId, emailKey)
     if (lifted.length === 0) throw notSuppressed()
