@@ -54,10 +54,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
           'Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.',
         response: answers(Type.Array(ApiKeyOut)),
       },
-      handler: async (request) => {
-        const { organizationId } = memberOf(request)
-        return ok((await read(organizationId, (tx) => selectApiKeys(tx, organizationId))).map(apiKeyOut))
-      },
+      handler: async (request) => ok((await read(memberOf(request).organizationId, selectApiKeys)).map(apiKeyOut)),
     })
 
     api.post('/api-keys', {

@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { createRequestLimit } from '../http/rate-limit-headers.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { findMember, type Member, mayBroadcast } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
@@ -186,6 +187,10 @@ export function organizationIdOf(request: FastifyRequest): OrganizationId {
   if (!id) throw new Error('This route has no guard.')
   return id
 }
+
+/** Returns the organization of the caller, and the id in the path. Throws `Refusal` if it cannot be such an id. */
+export const targetOf = <Prefix extends Parameters<typeof parseIdParam>[0]>(request: FastifyRequest, prefix: Prefix) =>
+  [organizationIdOf(request), parseIdParam(prefix, (request.params as { id: string }).id)] as const
 
 export const organizationNameOf = (request: FastifyRequest): string =>
   request.apiKey?.organizationName ?? memberOf(request).organization.name

@@ -7,7 +7,7 @@ import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
-import { memberOf, requireOwner } from './guards.ts'
+import { memberOf, requireOwner, targetOf } from './guards.ts'
 import { selectInvitations } from './invitations.sql.ts'
 import { getInvitation, type InvitationParts, invite, resendInvitation, withdrawInvitation } from './invitations.ts'
 import { linkTokenMax } from './link-tokens.ts'
@@ -39,10 +39,8 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         description: 'Owners only. Accepted and expired invitations are not included.',
         response: answers(Type.Array(InvitationOut)),
       },
-      handler: async (request) => {
-        const { organizationId } = memberOf(request)
-        return ok((await read(organizationId, (tx) => selectInvitations(tx, organizationId))).map(invitationOut))
-      },
+      handler: async (request) =>
+        ok((await read(memberOf(request).organizationId, selectInvitations)).map(invitationOut)),
     })
 
     api.post('/invitations', {
@@ -117,8 +115,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
         response: answers(Nothing),
       },
       handler: async (request) => {
-        const id = parseIdParam('inv', request.params.id)
-        await withdrawInvitation(db, memberOf(request).organizationId, id)
+        await withdrawInvitation(db, ...targetOf(request, 'inv'))
         return ok(null, 'Invitation withdrawn')
       },
     })

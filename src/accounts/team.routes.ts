@@ -4,9 +4,8 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { answers, IdParams, Named, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
-import { memberOf, requireOwner } from './guards.ts'
+import { memberOf, requireOwner, targetOf } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
 import { RoleOut, UserOut, userOut } from './shapes.ts'
 import { selectTeam, type TeamMember } from './team.sql.ts'
@@ -32,10 +31,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         description: 'An organization has at most 500 members.',
         response: answers(Type.Array(MemberOut)),
       },
-      handler: async (request) => {
-        const { organizationId } = memberOf(request)
-        return ok((await read(organizationId, (tx) => selectTeam(tx, organizationId))).map(memberOut))
-      },
+      handler: async (request) => ok((await read(memberOf(request).organizationId, selectTeam)).map(memberOut)),
     })
 
     api.patch('/members/:id', {
@@ -54,9 +50,8 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         response: answers(MemberOut),
       },
       handler: async (request) => {
-        const id = parseIdParam('usr', request.params.id)
+        const [organizationId, id] = targetOf(request, 'usr')
         const { role, can_start_broadcasts: mayBroadcast } = request.body
-        const { organizationId } = memberOf(request)
         const member = await changeRole(db, organizationId, id, { role, mayBroadcast })
         keys.forgetOrganization(organizationId)
         return ok(memberOut(member))
@@ -83,9 +78,8 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         response: answers(Nothing),
       },
       handler: async (request) => {
-        const { organizationId } = memberOf(request)
+        const [organizationId, id] = targetOf(request, 'usr')
         const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
-        const id = parseIdParam('usr', request.params.id)
         await removeMember(db, organizationId, id, {
           revokeApiKeys: revokeKeys ?? false,
           onRemove: async (tx) => {

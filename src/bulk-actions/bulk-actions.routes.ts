@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import { actorOf } from '../contacts/actor.ts'
-import { filterQuery, queryMax } from '../contacts/filter-query.ts'
-import { contactsOfImport } from '../contacts/imported-contacts.ts'
+import { filterQuery, parseMatching, queryMax } from '../contacts/filter-query.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
@@ -11,7 +10,6 @@ import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { contactStatuses, FilterRef } from '../segments/filter.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
-import { getSegment } from '../segments/segments.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -105,8 +103,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
         params: IdParams,
         response: answers(BulkActionOut),
       },
-      handler: async (request) =>
-        ok(actionOut(await getBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
+      handler: async (request) => ok(actionOut(await getBulkAction(db, ...targetOf(request, 'blk')))),
     })
 
     api.post('/bulk-actions/:id/cancel', {
@@ -118,8 +115,7 @@ export function bulkActionRoutes({ db, read }: Parts): FastifyPluginAsyncTypebox
         params: IdParams,
         response: answers(BulkActionOut),
       },
-      handler: async (request) =>
-        ok(actionOut(await cancelBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
+      handler: async (request) => ok(actionOut(await cancelBulkAction(db, ...targetOf(request, 'blk')))),
     })
   }
 }
@@ -138,21 +134,7 @@ async function selectionOf(
   if (ids && matching) throw invalid({ path: 'matching', problem: 'cannot be combined with contact_ids' })
   if (ids) return { contactIds: [...new Set(ids)].map((text) => parseIdParam('con', text)) }
   if (!matching) throw invalid({ path: 'contact_ids', problem: 'is required, or matching' })
-  const { query, group_id: group, segment_id: segment, import_id: imported, status, filter } = matching
-  const importId = imported === undefined ? undefined : parseIdParam('imp', imported)
-  const segmentId = segment === undefined ? undefined : parseIdParam('seg', segment)
-  return {
-    filter: {
-      query: query?.replaceAll('\0', ''),
-      groupId: group === undefined ? undefined : parseIdParam('grp', group),
-      imported: importId && (await contactsOfImport(db, organizationId, importId)),
-      status,
-      filters: [
-        ...(segmentId ? [(await getSegment(db, organizationId, segmentId)).filter] : []),
-        ...(filter ? [checkFilter(filter)] : []),
-      ],
-    },
-  }
+  return { filter: await parseMatching(db, organizationId, matching, matching.filter && checkFilter(matching.filter)) }
 }
 
 const actionOut = outOf(BulkActionOut, { id: 'blk', group_id: 'grp' })

@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import { type Consent, selectConsents } from './consents.sql.ts'
 import { getContact } from './contacts.ts'
 import { actorIdText, actorTypes } from './history.ts'
@@ -46,8 +45,7 @@ export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsy
         response: answers(Type.Array(ConsentOut)),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('con', request.params.id)
+        const [organizationId, id] = targetOf(request, 'con')
         const consents = await read(organizationId, async (tx) => {
           await getContact(tx, organizationId, id)
           return selectConsents(tx, organizationId, id)

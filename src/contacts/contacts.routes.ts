@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import {
@@ -219,7 +219,7 @@ function readOne(api: Api, { db }: Parts): void {
       response: answers(ContactOut),
     },
     handler: async (request, reply) => {
-      const contact = await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
+      const contact = await getContact(db, ...targetOf(request, 'con'))
       reply.header('etag', tagOf(contact))
       return ok(contactOut(contact))
     },
@@ -247,8 +247,7 @@ function edit(api: Api, { db }: Parts): void {
       response: answers(ContactOut),
     },
     handler: async (request, reply) => {
-      const id = parseIdParam('con', request.params.id)
-      const organizationId = organizationIdOf(request)
+      const [organizationId, id] = targetOf(request, 'con')
       const { email, status } = request.body
       const change = {
         ...parseFields(request.body),

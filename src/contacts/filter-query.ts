@@ -5,10 +5,10 @@ import type { Db } from '../db/db.ts'
 import { oneOf } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
 import { contactStatuses } from '../segments/filter.ts'
-import { parseFilter } from '../segments/parse-filter.ts'
+import { type CheckedFilter, parseFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { leastId, parseId } from '../values/ids.ts'
+import { leastId, type OrganizationId, parseId } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.ts'
 import { contactsOfImport } from './imported-contacts.ts'
 
@@ -46,24 +46,32 @@ type FilterQuery = Static<ReturnType<typeof Type.Object<typeof filterQuery>>>
 
 /** Parses the parameters. Throws `Refusal` if one is invalid, or the segment does not exist. */
 export async function readFilter(db: Db, request: FastifyRequest): Promise<ContactFilter> {
-  const {
-    query,
-    group_id: group,
-    segment_id: segment,
-    import_id: imported,
-    status,
-    filter,
-  } = request.query as FilterQuery
-  const importId = imported ? parseIdParam('imp', imported) : undefined
-  const segmentId = segment ? parseIdParam('seg', segment) : undefined
+  // An empty parameter is the same as none.
+  const given = Object.entries(request.query as FilterQuery).filter(([, value]) => value !== '')
+  const { filter, group_id: group, ...matching }: FilterQuery = Object.fromEntries(given)
+  const parsed = filter === undefined ? undefined : parseFilter(request, filter)
+  const contactFilter = await parseMatching(db, organizationIdOf(request), matching, parsed)
+  return { ...contactFilter, groupId: group === undefined ? undefined : (parseId('grp', group) ?? noGroup) }
+}
+
+type Matching = Omit<FilterQuery, 'filter'>
+
+/** Parses the filter of a query or a body. Throws `Refusal` if a record does not exist. */
+export async function parseMatching(
+  db: Db,
+  organizationId: OrganizationId,
+  { query, group_id: group, segment_id: segment, import_id: imported, status }: Matching,
+  filter: CheckedFilter | undefined,
+): Promise<ContactFilter> {
+  const groupId = group === undefined ? undefined : parseIdParam('grp', group)
+  const importId = imported === undefined ? undefined : parseIdParam('imp', imported)
+  const segmentId = segment === undefined ? undefined : parseIdParam('seg', segment)
+  const saved = segmentId && (await getSegment(db, organizationId, segmentId)).filter
   return {
     query: query?.replaceAll('\0', ''),
-    imported: importId && (await contactsOfImport(db, organizationIdOf(request), importId)),
-    groupId: group ? (parseId('grp', group) ?? noGroup) : undefined,
+    imported: importId && (await contactsOfImport(db, organizationId, importId)),
+    groupId,
     status,
-    filters: [
-      ...(segmentId ? [(await getSegment(db, organizationIdOf(request), segmentId)).filter] : []),
-      ...(filter ? [parseFilter(request, filter)] : []),
-    ],
+    filters: [saved, filter].filter((each) => each !== undefined),
   }
 }

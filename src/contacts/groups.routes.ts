@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
@@ -33,10 +33,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         description: 'All groups, in one response. An organization can have 1,000.',
         response: answers(Type.Array(GroupOut)),
       },
-      handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        return ok((await read(organizationId, (tx) => selectGroups(tx, organizationId))).map(groupOut))
-      },
+      handler: async (request) => ok((await read(organizationIdOf(request), selectGroups)).map(groupOut)),
     })
 
     api.post('/groups', {
@@ -62,8 +59,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         params: IdParams,
         response: answers(GroupOut),
       },
-      handler: async (request) =>
-        ok(groupOut(await getGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id)))),
+      handler: async (request) => ok(groupOut(await getGroup(db, ...targetOf(request, 'grp')))),
     })
 
     api.patch('/groups/:id', {
@@ -76,12 +72,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         body: GroupIn,
         response: answers(GroupOut),
       },
-      handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        return ok(
-          groupOut(await renameGroup(db, organizationId, parseIdParam('grp', request.params.id), request.body.name)),
-        )
-      },
+      handler: async (request) => ok(groupOut(await renameGroup(db, ...targetOf(request, 'grp'), request.body.name))),
     })
 
     api.delete('/groups/:id', {
@@ -94,7 +85,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         response: answers(Nothing),
       },
       handler: async (request) => {
-        await removeGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id))
+        await removeGroup(db, ...targetOf(request, 'grp'))
         return ok(null, 'Group deleted')
       },
     })
@@ -117,8 +108,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
       response: answers(Named('AddedContacts', { added: Type.Integer() })),
     },
     handler: async (request) => {
-      const organizationId = organizationIdOf(request)
-      const groupId = parseIdParam('grp', request.params.id)
+      const [organizationId, groupId] = targetOf(request, 'grp')
       const contactIds = request.body.contact_ids.map((text) => parseId('con', text))
       return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, actorOf(request)) })
     },
@@ -135,8 +125,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     },
     handler: async (request) => {
       const contactId = parseIdParam('con', request.params.contact_id)
-      const groupId = parseIdParam('grp', request.params.id)
-      await removeFromGroup(db, organizationIdOf(request), groupId, contactId, actorOf(request))
+      await removeFromGroup(db, ...targetOf(request, 'grp'), contactId, actorOf(request))
       return ok(null, 'Contact removed from the group')
     },
   })

@@ -13,7 +13,7 @@ const statementTimeoutMs = 3_000
  */
 export type BoundedRead = <Result>(
   organizationId: OrganizationId,
-  work: (db: Reader) => Promise<Result>,
+  work: (db: Reader, organizationId: OrganizationId) => Promise<Result>,
 ) => Promise<Result>
 
 export type BoundedReadOptions = {
@@ -30,12 +30,13 @@ export function createBoundedRead(
   const limits = { statementTimeoutMs: timeoutMs }
   return (organizationId, work) =>
     shares.run(organizationId, async () => {
+      const read = (tx: Reader) => work(tx, organizationId)
       try {
         const readFrom = replica?.find(organizationId)
-        if (!readFrom) return await db.begin(work, limits)
-        return await readFrom.begin(work, limits).catch((error: unknown) => {
+        if (!readFrom) return await db.begin(read, limits)
+        return await readFrom.begin(read, limits).catch((error: unknown) => {
           if (!isReplicaFault(error)) throw error
-          return db.begin(work, limits)
+          return db.begin(read, limits)
         })
       } catch (error) {
         if (!isQueryCanceled(error)) throw error

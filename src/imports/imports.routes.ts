@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf, userIdOf } from '../accounts/guards.ts'
 import { actorOf } from '../contacts/actor.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
@@ -57,8 +57,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         response: answers(Named('ImportDetails', { ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
       },
       handler: async (request) => {
-        const id = parseIdParam('imp', request.params.id)
-        const organizationId = organizationIdOf(request)
+        const [organizationId, id] = targetOf(request, 'imp')
         const { problems, ...record } = await read(organizationId, (tx) => getImport(tx, organizationId, id))
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
@@ -73,10 +72,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         params: IdParams,
         response: answers(ImportOut),
       },
-      handler: async (request) => {
-        const id = parseIdParam('imp', request.params.id)
-        return ok(importOut(await cancelImport(db, organizationIdOf(request), id)))
-      },
+      handler: async (request) => ok(importOut(await cancelImport(db, ...targetOf(request, 'imp')))),
     })
 
     api.post('/imports/:id/undo', {
@@ -89,8 +85,7 @@ export function importRoutes({ db, read, tasks }: Parts): FastifyPluginAsyncType
         response: accepts(ImportOut),
       },
       handler: async (request, reply) => {
-        const id = parseIdParam('imp', request.params.id)
-        const record = await undoImport(db, organizationIdOf(request), id, actorOf(request))
+        const record = await undoImport(db, ...targetOf(request, 'imp'), actorOf(request))
         return reply.status(202).send(accepted(importOut(record), 'Undo queued'))
       },
     })

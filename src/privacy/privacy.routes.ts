@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { memberOf, organizationIdOf, requireOwner } from '../accounts/guards.ts'
+import { memberOf, organizationIdOf, requireOwner, targetOf } from '../accounts/guards.ts'
 import type { KeyCache } from '../accounts/key-cache.ts'
 import { organizationNameMax } from '../accounts/shapes.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
@@ -31,7 +31,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
         response: answers(Nothing),
       },
       handler: async (request) => {
-        await eraseContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
+        await eraseContact(db, ...targetOf(request, 'con'))
         return ok(null, 'Contact erased')
       },
     })

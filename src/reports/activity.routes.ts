@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
@@ -8,7 +8,6 @@ import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage } from '../http/paging.ts'
 import { existing, invalid } from '../values/errors.ts'
 import { eventNames, webhookEventNames } from '../values/event-types.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, parseId, toText } from '../values/ids.ts'
 import { type ActivityRow, findEvent } from './activity.sql.ts'
 import { activityCursor, listActivity } from './activity.ts'
@@ -83,8 +82,7 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         response: answers(Named('AnyEvent', { ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('evt', request.params.id)
+        const [organizationId, id] = targetOf(request, 'evt')
         const event = await read(organizationId, (tx) => existing('event', findEvent(tx, organizationId, id)))
         return ok({ ...eventOut(event as ActivityRow), event_name: event.eventName })
       },

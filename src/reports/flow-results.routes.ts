@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
+import { targetOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import type { EventId } from '../values/ids.ts'
 import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
@@ -88,8 +87,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         response: answers(FlowResultsOut),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const flowId = parseIdParam('flw', request.params.id)
+        const [organizationId, flowId] = targetOf(request, 'flw')
         const results = await read(organizationId, async (tx) => {
           await existingFlow(tx, organizationId, flowId)
           const period = readPeriod(request.query, timezoneOf(request))
@@ -133,8 +131,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         response: pages(LinkClickOut),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const flowId = parseIdParam('flw', request.params.id)
+        const [organizationId, flowId] = targetOf(request, 'flw')
         const { limit, cursor } = readPage(request.query, activityCursor)
         const clicks = await read(organizationId, async (tx) => {
           await existingFlow(tx, organizationId, flowId)

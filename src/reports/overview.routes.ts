@@ -91,8 +91,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         response: answers(ChecklistOut),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))
+        const { apiKey, ...done } = await read(organizationIdOf(request), findChecklist)
         return ok({ ...done, api_key: apiKey })
       },
     })

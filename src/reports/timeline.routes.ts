@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { targetOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import { actorIdText, actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
@@ -8,7 +8,6 @@ import type { Db } from '../db/db.ts'
 import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, toText } from '../values/ids.ts'
 import type { TimelineEntry } from './timeline.sql.ts'
 import { listTimeline } from './timeline.ts'
@@ -68,8 +67,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         response: pages(TimelineOut),
       },
       handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const id = parseIdParam('con', request.params.id)
+        const [organizationId, id] = targetOf(request, 'con')
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }

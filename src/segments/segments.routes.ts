@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
-import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
 import { FilterRef } from './filter.ts'
 import { checkFilter } from './parse-filter.ts'
@@ -33,10 +32,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         description: 'All segments, in one response. An organization can have 500.',
         response: answers(Type.Array(SegmentOut)),
       },
-      handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        return ok((await read(organizationId, (tx) => selectSegments(tx, organizationId))).map(segmentOut))
-      },
+      handler: async (request) => ok((await read(organizationIdOf(request), selectSegments)).map(segmentOut)),
     })
 
     api.post('/segments', {
@@ -69,7 +65,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         response: answers(SegmentOut),
       },
       handler: async (request, reply) => {
-        const segment = await getSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
+        const segment = await getSegment(db, ...targetOf(request, 'seg'))
         reply.header('etag', tagOf(segment))
         return ok(segmentOut(segment))
       },
@@ -87,7 +83,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       },
       handler: async (request, reply) => {
         const { name, filter } = request.body
-        const segment = await editSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id), {
+        const segment = await editSegment(db, ...targetOf(request, 'seg'), {
           name,
           filter: filter && checkFilter(filter),
           checkUnchanged: checkIfMatch(request, tagOf),
@@ -106,7 +102,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         response: answers(Nothing),
       },
       handler: async (request) => {
-        await removeSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
+        await removeSegment(db, ...targetOf(request, 'seg'))
         return ok(null, 'Segment deleted')
       },
     })

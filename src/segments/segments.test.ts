@@ -168,7 +168,7 @@ test('a count that takes too long is estimated from a sample, if there are many 
   const { db } = app
   const shares = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
   const readWithin = (timeoutMs: number) => createBoundedRead(db, shares.queries, { timeoutMs })
-  const reads = { quickly: readWithin(100), patiently: readWithin(60_000) }
+  const reads = { fastRead: readWithin(100), slowRead: readWithin(60_000) }
   const filters = [checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })]
   /** Counts while the events are locked until a statement that contains `pattern` waits for them. */
   const countLocked = async (contacts: number, pattern: string, options?: { exact: boolean }) => {
