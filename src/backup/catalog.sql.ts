@@ -7,6 +7,17 @@ const ours = (catalog: string, oid: string, namespace: string) => `
   and not exists (select from pg_depend where classid = '${catalog}'::regclass and objid = ${oid} and deptype = 'e')`
 const ourTables = ours('pg_class', 'pg_class.oid', 'relnamespace')
 
+/** The columns of a table that can be written, and the tables that it references. */
+export const columnsOf = (condition: string) => `
+  array(
+    select attname::text from pg_attribute
+    where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '' ${condition}
+    order by attnum)`
+export const referencesOf = `
+  array(
+    select distinct confrelid::regclass::text from pg_constraint
+    where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid)`
+
 export type FoundTable = TableEntry & { rowsEstimated: number; bytes: number }
 
 /**
@@ -14,22 +25,9 @@ export type FoundTable = TableEntry & { rowsEstimated: number; bytes: number }
  * Partitions are tables, partitioned tables are not.
  */
 export async function selectTables(client: pg.ClientBase): Promise<FoundTable[]> {
-  const { rows } = await client.query<{
-    name: string
-    columns: string[]
-    rowsEstimated: number
-    bytes: number
-    references: string[]
-  }>(`
+  const { rows } = await client.query<FoundTable & { references: string[] }>(`
     select relname as name, greatest(reltuples, 0)::float8 as "rowsEstimated",
-      pg_table_size(pg_class.oid)::float8 as bytes,
-      array(
-        select attname::text from pg_attribute
-        where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = ''
-        order by attnum) as columns,
-      array(
-        select distinct confrelid::regclass::text from pg_constraint
-        where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid) as references
+      pg_table_size(pg_class.oid)::float8 as bytes, ${columnsOf('')} as columns, ${referencesOf} as references
     from pg_class
     where relkind = 'r' and relpersistence = 'p' and relname <> 'schema_migrations' and ${ourTables}
     order by relname`)

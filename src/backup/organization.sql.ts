@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { OrganizationId } from '../values/ids.ts'
-import { inOrder } from './catalog.sql.ts'
+import { columnsOf, inOrder, referencesOf } from './catalog.sql.ts'
 import { excludedColumns, excludedTables, exportedValues } from './organization-tables.ts'
 
 export type TenantTable = { name: string; columns: string[]; keys: string[] }
@@ -8,18 +8,11 @@ export type TenantTable = { name: string; columns: string[]; keys: string[] }
 /** Returns the tables with rows of one organization, in dependency order. */
 export async function selectTenantTables(client: pg.ClientBase): Promise<TenantTable[]> {
   const { rows } = await client.query<TenantTable & { references: string[] }>(`
-    select relname as name,
-      array(
-        select attname::text from pg_attribute
-        where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '' and attidentity = ''
-        order by attnum) as columns,
+    select relname as name, ${columnsOf("and attidentity = ''")} as columns, ${referencesOf} as references,
       array(
         select attname::text from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
         where indrelid = pg_class.oid and indisprimary
-        order by array_position(indkey, attnum)) as keys,
-      array(
-        select distinct confrelid::regclass::text from pg_constraint
-        where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid) as references
+        order by array_position(indkey, attnum)) as keys
     from pg_class
     where relkind in ('r', 'p') and not relispartition and relnamespace = current_schema()::regnamespace
       and (relname = 'organizations' or exists (

@@ -25,15 +25,7 @@ export type Progress = {
 /** `header` is undefined if the file has none. */
 export type Layout = { delimiter: Delimiter; columns: Columns; note: string | null; header?: string[] }
 
-const noProgress: Progress = {
-  offset: 0,
-  line: 0,
-  rows: 0,
-  created: 0,
-  updated: 0,
-  rejected: 0,
-  layout: null,
-}
+const noProgress: Progress = { offset: 0, line: 0, rows: 0, created: 0, updated: 0, rejected: 0, layout: null }
 
 export type Import = {
   id: ImportId

@@ -81,34 +81,42 @@ const byName = (filter: ActivityFilter) =>
       limit ${filter.limit + 1}
     ) as event`
 
-/**
- * For filters that may match few events: the counters show which quarter-hours contain matches, and only these are
- * read, until a page is full. Avoids an index on the busiest table.
- */
+/** For filters that may match few events. */
 function byCounters(filter: ActivityFilter): Sql {
   const { organizationId, flowId, machine, before, limit } = filter
-  const matching =
-    machine === undefined ? sql`total` : machine ? sql`event_counters.machine` : sql`total - event_counters.machine`
   const newest = before?.occurredAt ?? 'infinity'
+  const counters = sql`
+    event_counters
+    where organization_id = ${organizationId} and event_name = kind.name and flow_id = ${flowId ?? allFlows}
+      and grain = 'quarter' and starts_at <= ${newest}::timestamptz`
+  const events = sql`select ${columns} from events where ${conditions(filter)} and event_name = kind.name`
   return sql`
     select event.* from unnest(${names(filter)}::text[]) as kind (name)
-    cross join lateral (
+    cross join lateral (${findByCounters({ counters, events, machine, newest, limit })}) as event`
+}
+
+type CountedEvents = { counters: Sql; events: Sql; machine: boolean | undefined; newest: Date | string; limit: number }
+
+/**
+ * Selects the newest events, one more than the limit of each quarter-hour. The counters show which quarter-hours contain
+ * matches, and only these are read, until a page is full. Avoids an index on the busiest table.
+ */
+export function findByCounters({ counters, events, machine, newest, limit }: CountedEvents): Sql {
+  const matching = machine === undefined ? sql`total` : machine ? sql`machine` : sql`total - machine`
+  return sql`
+    select event.* from (
       select starts_at,
         -- The quarter-hour in which the previous page ended may be exhausted, so it is not counted.
         coalesce(sum(matching) filter (where starts_at + interval '15 minutes' <= ${newest}::timestamptz)
           over (order by starts_at desc rows between unbounded preceding and 1 preceding), 0) as newer
       from (
-        select starts_at, ${matching} as matching from event_counters
-        where organization_id = ${organizationId} and event_name = kind.name and flow_id = ${flowId ?? allFlows}
-          and grain = 'quarter' and starts_at <= ${newest}::timestamptz and ${matching} > 0
+        select starts_at, ${matching} as matching from ${counters} and ${matching} > 0
         order by starts_at desc
         limit ${limit + 2}
       ) as counter
     ) as quarter
     cross join lateral (
-      select ${columns} from events
-      where ${conditions(filter)} and event_name = kind.name
-        and occurred_at >= quarter.starts_at and occurred_at < quarter.starts_at + interval '15 minutes'
+      ${events} and occurred_at >= quarter.starts_at and occurred_at < quarter.starts_at + interval '15 minutes'
       order by occurred_at desc, id desc
       limit ${limit + 1}
     ) as event

@@ -1,8 +1,9 @@
 import type { Reader } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import type { DimensionKind } from '../events/flow-counters.ts'
 import type { EventName } from '../values/event-types.ts'
 import { type FlowId, leastId, type OrganizationId } from '../values/ids.ts'
-import type { ActivityRow, Position } from './activity.sql.ts'
+import { type ActivityRow, findByCounters, type Position } from './activity.sql.ts'
 import { type Count, stretchesOf } from './spans.ts'
 
 export type FlowSum = Count & { kind: DimensionKind; value: string; eventName: EventName }
@@ -63,45 +64,26 @@ export type LinkClickFilter = {
   limit: number
 }
 
-/**
- * Returns the clicks on a link, newest first, one more than the limit. The counters show which quarter-hours contain
- * clicks on the link, and only these are read, until a page is full.
- */
+/** Returns the clicks on a link, newest first, one more than the limit. */
 export async function selectLinkClicks(db: Reader, filter: LinkClickFilter): Promise<LinkClick[]> {
   const { organizationId, flowId, link, machine, from, until, before, limit } = filter
   const newest = before && before.occurredAt < until ? before.occurredAt : until
   const position = before ?? { occurredAt: until, id: leastId('evt', 0) }
+  const counters = sql`
+    flow_counters
+    where organization_id = ${organizationId} and flow_id = ${flowId} and grain = 'quarter' and kind = 'link'
+      and value = ${link} and event_name = 'emailClick'
+      and starts_at > ${from}::timestamptz - interval '15 minutes' and starts_at <= ${newest}`
+  const events = sql`
+    select id, occurred_at, machine, message_id, contact_id from events
+    where organization_id = ${organizationId} and event_name = 'emailClick' and flow_id = ${flowId} and link = ${link}
+      and occurred_at >= ${from} and (occurred_at, id) < (${position.occurredAt}, ${position.id})
+      and (${machine ?? null}::bool is null or machine = ${machine ?? null})`
   return db<LinkClick>`
     select click.id, click.occurred_at, click.machine, click.message_id, click.contact_id, contacts.email,
       contacts.first_name
     from (
-      select event.* from (
-        select starts_at,
-          -- The quarter-hour in which the previous page ended may be exhausted, so it is not counted.
-          coalesce(sum(matching) filter (where starts_at + interval '15 minutes' <= ${newest}::timestamptz)
-            over (order by starts_at desc rows between unbounded preceding and 1 preceding), 0) as newer
-        from (
-          select starts_at,
-            case ${machine ?? null}::bool when true then machine when false then total - machine else total end as matching
-          from flow_counters
-          where organization_id = ${organizationId} and flow_id = ${flowId} and grain = 'quarter' and kind = 'link'
-            and value = ${link} and event_name = 'emailClick'
-            and starts_at > ${from}::timestamptz - interval '15 minutes' and starts_at <= ${newest}
-        ) as counter
-        where matching > 0
-        order by starts_at desc
-        limit ${limit + 2}
-      ) as quarter
-      cross join lateral (
-        select id, occurred_at, machine, message_id, contact_id from events
-        where organization_id = ${organizationId} and event_name = 'emailClick' and flow_id = ${flowId} and link = ${link}
-          and occurred_at >= quarter.starts_at and occurred_at < quarter.starts_at + interval '15 minutes'
-          and occurred_at >= ${from} and (occurred_at, id) < (${position.occurredAt}, ${position.id})
-          and (${machine ?? null}::bool is null or machine = ${machine ?? null})
-        order by occurred_at desc, id desc
-        limit ${limit + 1}
-      ) as event
-      where quarter.newer <= ${limit}
+      ${findByCounters({ counters, events, machine, newest, limit })}
       order by occurred_at desc, id desc
       limit ${limit + 1}
     ) as click
