@@ -52,7 +52,8 @@ export async function editSegment(
   const name = change.name === undefined ? undefined : checkName(change.name)
   if (change.filter) await checkReferences(db, organizationId, change.filter)
   return db.begin(async (tx) => {
-    change.checkUnchanged?.(await existing('segment', lockSegment(tx, organizationId, id)))
+    const segment = await existing('segment', lockSegment(tx, organizationId, id))
+    change.checkUnchanged?.(segment)
     const edited = await updateSegment(tx, organizationId, id, { name, filter: change.filter }).catch((error) => {
       throw isUniqueViolation(error) ? nameTaken() : error
     })
