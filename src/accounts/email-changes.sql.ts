@@ -42,7 +42,7 @@ export const findEmailChange = (db: Reader, { organizationId, tokenHash }: LinkT
 
 export type ConfirmedEmail = UserKey & { oldEmail: string; newEmail: string; newKey: string }
 
-/** Deletes the change and returns it. Returns undefined if it is no longer valid, so that it can be used only once. */
+/** Deletes the change, so that its link can be used only once. Returns undefined if it is no longer valid. */
 export async function useEmailChange(tx: Tx, { organizationId, tokenHash }: LinkToken) {
   const [used] = await tx<{ userId: UserId; newEmail: string; newKey: string }>`
     delete from email_changes
@@ -55,7 +55,7 @@ export async function useEmailChange(tx: Tx, { organizationId, tokenHash }: Link
   return user && { organizationId, id, oldEmail: user.oldEmail, newEmail, newKey }
 }
 
-/** Also deletes password resets, because their links were sent to the old address. Returns false if the address is taken. */
+/** Also deletes password resets, whose links were sent to the old address. Returns false if the address is taken. */
 export async function updateEmail(tx: Tx, { organizationId, id, newEmail, newKey }: ConfirmedEmail): Promise<boolean> {
   tx.send`delete from password_resets where organization_id = ${organizationId} and user_id = ${id}`
   const rows = await tx`

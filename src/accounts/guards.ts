@@ -35,8 +35,8 @@ const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 type Done = (error?: Error) => void
 
 /**
- * Guard of the public API: requires a valid API key that is within its rate limit, in `X-Api-Token` or as a bearer token. Calls back instead of returning a
- * promise, because a cached key needs no turn of the event loop.
+ * Guard of the public API: requires a valid API key within its rate limit, in `X-Api-Token` or as a bearer token. Uses a
+ * callback instead of a promise, so that a cached key is accepted in the same turn of the event loop.
  */
 export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
   const limitRequest = createRequestLimit(keyLimit, 'api-key')

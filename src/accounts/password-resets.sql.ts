@@ -42,7 +42,7 @@ export const findReset = (db: Reader, { organizationId, tokenHash }: LinkToken) 
     join users on users.organization_id = password_resets.organization_id and users.id = password_resets.user_id
     where password_resets.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`)
 
-/** Deletes the link and returns its user. Returns undefined if it is no longer valid, so that it can be used only once. */
+/** Deletes the link, so that it can be used only once. Returns its user, or undefined if it is no longer valid. */
 export async function useReset(tx: Tx, { organizationId, tokenHash }: LinkToken): Promise<Account | undefined> {
   const [used] = await tx<{ userId: UserId }>`
     delete from password_resets

@@ -37,7 +37,7 @@ export const hasOwner = (db: Reader, organizationId: OrganizationId) =>
 export const countTeam = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ count: number }>`select count(*) from users where organization_id = ${organizationId}`)
 
-/** Moves a user to another organization and signs them out of the current one. Returns undefined if they left it already. */
+/** Moves a user to another organization and ends their sessions. Returns undefined if they already left the first one. */
 export const moveUser = (
   tx: Tx,
   { organizationId: from, id }: Pick<User, 'organizationId' | 'id'>,

@@ -26,8 +26,8 @@ export const excludedColumns: Record<string, string[]> = {
 const notSent = "'Not sent when the organization was exported'"
 
 /**
- * What is exported, and imported, instead of the value of a column. Nothing that the exporting installation still sends
- * may be sent by the importing one as well. Applied twice, because the file may have been edited.
+ * Expressions that replace the values of columns. The importing installation must not send anything that the exporting
+ * one still sends. Applied at export and at import, because the file may have been edited.
  */
 export const exportedValues: Record<string, Record<string, string>> = {
   messages: {

@@ -74,8 +74,8 @@ async function runBulkAction(parts: BulkActionParts, record: BulkAction, until: 
 const tooExpensive = 'Selecting the contacts takes too long. Use a filter with fewer or simpler conditions.'
 
 /**
- * Determines the contacts once, so that the action does not depend on what it changes. Returns false if the time was up or the
- * action was cancelled. No lock is held while contacts are selected.
+ * Selects the contacts once, so that changes by the action do not affect the selection. Returns false if the time is up
+ * or the action was cancelled. No lock is held while contacts are selected.
  */
 async function select({ work }: BulkActionParts, record: BulkAction, isOver: () => boolean): Promise<boolean> {
   const { organizationId, id, selection } = record
@@ -102,8 +102,8 @@ async function select({ work }: BulkActionParts, record: BulkAction, isOver: () 
 class Cancelled extends Error {}
 
 /**
- * Processes some contacts and records it in the same transaction. The action is locked at the end, so that it can be cancelled
- * at any time. Returns false if it has finished.
+ * Processes a batch of contacts and records the progress in the same transaction. The action is locked at the end, so
+ * that it can be cancelled at any time. Returns false if it has finished.
  */
 async function runBatch(parts: BulkActionParts, record: BulkAction): Promise<boolean> {
   const { organizationId, id } = record

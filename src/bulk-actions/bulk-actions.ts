@@ -42,8 +42,8 @@ export const getBulkAction = (db: Reader, organizationId: OrganizationId, id: Bu
   existing('bulk action', findBulkAction(db, organizationId, id))
 
 /**
- * Stops an action after the current batch; completed changes are kept. Cancelling a cancelled action has no effect. Throws
- * `Refusal` if it has finished otherwise.
+ * Stops an action after the current batch; completed changes are kept. Cancelling a cancelled action has no effect.
+ * Throws `Refusal` if it is done or has failed.
  */
 export async function cancelBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
   await db.begin((tx) => finishBulkAction(tx, organizationId, id, 'cancelled', null))

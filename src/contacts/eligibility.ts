@@ -15,8 +15,8 @@ export type Standing = { subscription: Subscription | null; suppressedBy: Suppre
 export const erasedReason = 'the contact was erased'
 
 /**
- * May this contact get this email? Returns the reason if not, or null. Marketing email goes to subscribed contacts only; a test of
- * it also to others that have not unsubscribed. `mayReceive` is the same rule in SQL.
+ * Returns the reason why a contact may not get an email, or null if it may. Marketing email requires a subscription; a
+ * test of it only requires that the contact has not unsubscribed. `mayReceive` is the same rule in SQL.
  */
 export function ineligibleReason(
   { kind, isTest = false }: { kind: EmailKind; isTest?: boolean },
@@ -35,13 +35,13 @@ export const isSuppressed: Sql = sql`exists (
     and suppressions.reason <> 'unsubscribe')`
 
 /**
- * May the contact of a row of `contacts` get an email of this kind? The same as `ineligibleReason`. `suppressed` is whether it is
- * suppressed, if that was determined before.
+ * A condition on rows of `contacts`: whether the contact may get an email of this kind, as in `ineligibleReason`.
+ * `suppressed` replaces the look-up of suppressions if its result is known.
  */
 export const mayReceive = (kind: EmailKind, suppressed = isSuppressed): Sql =>
   kind === 'marketing' ? sql`(contacts.subscription = 'subscribed' and not ${suppressed})` : sql`(not ${suppressed})`
 
-/** The first reason, in alphabetical order, for which the address of a row of `contacts` is suppressed; null if it is not. */
+/** The alphabetically first reason why the address of a row of `contacts` is suppressed; null if it is not. */
 export const suppressedBy = (organizationId: OrganizationId): Sql => sql`(
   select reason from suppressions
   where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key

@@ -21,7 +21,7 @@ export async function selectMatchingIds(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the names of the attributes of all matching contacts. */
+/** Returns the attribute names of all matching contacts. */
 export const selectAttributeNames = (
   db: Reader,
   organizationId: OrganizationId,

@@ -3,7 +3,7 @@ import { isDeeperThan } from '../values/nesting.ts'
 import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
 import type { Subscription } from './eligibility.ts'
 
-// Limits of the fields of a contact, for the API, the web app and imports alike.
+// Limits of contact fields, for the API, the web app and imports.
 
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; problem: string }
 

@@ -26,7 +26,7 @@ export type Actor =
 export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
 export type ActorType = Actor['type']
 
-/** `created` and `group_added` are also derived from the rows of the contact and its memberships, see `selectTimeline`. */
+/** `created` and `group_added` are also derived from the contact and its memberships (reports/timeline.sql.ts). */
 export const changes = [
   'created',
   'edited',
@@ -53,7 +53,7 @@ export function storedActor(type: ActorType, id: string | null): Actor {
   }
 }
 
-/** Prefixes of the ids of actors that have one. */
+/** Id prefixes of the actors that have an id. */
 const actorPrefixes: Partial<Record<ActorType, Prefix>> = { user: 'usr', api_key: 'key', import: 'imp' }
 
 /** The id of an actor as text; null if it has none. */
@@ -93,8 +93,8 @@ export const recordChange = (
   )
 
 /**
- * Adds entries to the histories of contacts. An event gets one entry, even if it is recorded again. If all entries are about one
- * contact, its oldest ones beyond the limit are dropped.
+ * Adds entries to the histories of contacts. An event gets one entry, even if it is recorded again. If all entries are
+ * about one contact, its oldest entries beyond the limit are deleted.
  */
 export function insertHistory(tx: Tx, organizationId: OrganizationId, entries: readonly HistoryEntry[]): void {
   const [first] = entries

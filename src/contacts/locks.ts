@@ -26,8 +26,8 @@ export const lockAddresses = (tx: Tx, organizationId: OrganizationId, ids: Conta
     for no key update`
 
 /**
- * Locks groups against deletion until the end of the transaction. Returns false if one of them does not exist. The ids must be
- * distinct.
+ * Locks groups against deletion until the end of the transaction. Returns false if one of them does not exist. The ids
+ * must be distinct.
  */
 export async function lockGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
   const rows = await tx`

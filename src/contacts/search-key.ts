@@ -13,7 +13,7 @@ const plain: Record<string, string> = {
   œ: 'oe',
 }
 
-/** A text without accents and in lower case. The function `search_key` of the database does the same to names, except the case. */
+/** Returns a text without accents, in lower case. The database function `search_key` keeps the case. */
 export const searchKey = (text: string): string =>
   text
     .normalize('NFD')

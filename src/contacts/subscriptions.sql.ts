@@ -7,7 +7,7 @@ import type { Subscription } from './eligibility.ts'
 import type { ContactAddress } from './locks.ts'
 import { priorUnsubscription } from './subscription.ts'
 
-// An unsubscription is stored twice: with the contact and, as a suppression, with its address. The latter outlives the contact.
+// An unsubscription is stored twice: with the contact, and as a suppression of its address, which outlives the contact.
 
 /** Returns undefined if the contact does not exist or already has this subscription. */
 export const updateSubscription = (tx: Tx, organizationId: OrganizationId, id: ContactId, subscription: Subscription) =>

@@ -119,8 +119,8 @@ export async function unsubscribeContacts(tx: Tx, organizationId: OrganizationId
 }
 
 /**
- * Unsubscribes the contacts with these addresses, without events. Returns those that had not unsubscribed before, with their
- * previous subscription.
+ * Unsubscribes the contacts with these addresses, without events. Returns the contacts that had not unsubscribed before,
+ * with their previous subscription.
  */
 export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[], actor: Actor) {
   const contacts = await lockSubscribed(tx, organizationId, emailKeys)

@@ -87,7 +87,7 @@ const emailPatterns = [
   /^e ?mail( ?address)? 1( value)?$|^correo( electr[oó]nico)?$|^courriel$/,
   /\be ?mail\b(?!.*\b(type|status|opt|consent|verified|valid|subscribed|permission|date|count|id|label)\b)|mail( ?address)?$/,
 ]
-/** Columns of the report of rejected rows, which can be imported again. */
+/** Columns that the report about rejected rows adds. The report can be imported again. */
 const reportColumns = ['import line', 'import problem']
 const nameOnly = { firstName: null, lastName: null, status: null, attributes: [] }
 

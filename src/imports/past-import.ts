@@ -2,7 +2,7 @@ import type { Tx } from '../db/db.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import { insertProblems } from './imports.sql.ts'
 
-/** An import that was finished in the past, for sample data. It created `created` contacts and rejected the other rows. */
+/** A finished import, for sample data. It created `created` contacts and rejected the other rows. */
 export type PastImport = {
   id: ImportId
   groupId: GroupId

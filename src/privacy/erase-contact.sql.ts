@@ -31,8 +31,8 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids:
 }
 
 /**
- * Removes the bodies and responses of webhook deliveries. An empty body stays empty when an attempt in flight ends; it is built
- * from the event again if the delivery is still due. Must run before the events are emptied.
+ * Removes the bodies and responses of webhook deliveries. An empty body stays empty when an attempt in flight ends; it is
+ * built again from the event if the delivery is still due. Must run before the events are emptied.
  */
 export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) {
   const emptied = await tx<{ id: DeliveryId }>`

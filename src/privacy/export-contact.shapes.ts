@@ -106,7 +106,7 @@ const actorOut = ({ actorType: type, actorId }: ActorRow) => type && { type, id:
 
 export const contactOut = outOf(Contact, { id: 'con' }, { created_by: actorOut })
 
-/** From a row to an entry of the list of this name. */
+/** Functions that turn the rows of a list into its entries. */
 export const entryOut = {
   groups: outOf(lists.groups, { id: 'grp' }, { added_by: actorOut }),
   history: outOf(lists.history, {}, { actor: actorOut, details: detailsOut }),

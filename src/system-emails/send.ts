@@ -29,14 +29,14 @@ export type SystemEmailParts = {
 }
 
 /**
- * An email by the service to its users: an account email, or a notice about something that happened. The id is also used in the
- * Message-ID, so that duplicates can be recognized.
+ * An email from the service to its users: an account email or a notice. The id is also used in the Message-ID, so that
+ * duplicates can be recognized.
  */
 export type SystemEmail = EmailKey & { email: string; createdAt: Date; content: EmailContent }
 
 /**
- * Sends a batch of due emails. `write` returns their content; those that it leaves out are discarded. Returns whether there may be
- * more, because some were discarded.
+ * Sends a batch of due emails. `write` returns their content; emails without content are discarded. Returns whether there
+ * may be more, because some were discarded.
  */
 export async function sendDueEmails<Kind extends EmailKind>(
   parts: SystemEmailParts,
