@@ -29,10 +29,8 @@ export async function getFlowResults(
   { flowId, period }: { flowId: FlowId; period: Period },
 ): Promise<FlowResults> {
   const bounds = boundsOf(period)
-  const [counts, sums] = await Promise.all([
-    countPeriod(db, organizationId, flowId, period),
-    selectFlowSums(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
-  ])
+  const counts = await countPeriod(db, organizationId, flowId, period)
+  const sums = await selectFlowSums(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!])
   const versions = byValue(sums, 'version', sent)
   const numbers = await selectVersionNumbers(
     db,

@@ -27,10 +27,8 @@ export async function getOverview(
 ): Promise<Overview> {
   const flowId = await existingFlow(db, organizationId, only)
   const bounds = boundsOf(period)
-  const [counts, topFlows] = await Promise.all([
-    countPeriod(db, organizationId, flowId, period),
-    listTopFlows(db, organizationId, only, [bounds[0]!, bounds.at(-1)!]),
-  ])
+  const counts = await countPeriod(db, organizationId, flowId, period)
+  const topFlows = await listTopFlows(db, organizationId, only, [bounds[0]!, bounds.at(-1)!])
   return { ...period, ...counts, topFlows }
 }
 
