@@ -238,7 +238,7 @@ test('a variant chosen by hand reaches the rest once, also if the worker is kill
   expect((await manage('POST', `${path}/choose-variant`, { variant: 'C' })).status).toBe(422)
   const answers = await Promise.all(['B', 'B'].map((variant) => manage('POST', `${path}/choose-variant`, { variant })))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
-  await until('the rest', () => relay.mails.length > 60)
+  await until('the rest', () => relay.mails.length > 60, longTestMsMax.intervals / 2)
   await work.kill()
   await work.start()
   const sent = await until('the end', async () => {
