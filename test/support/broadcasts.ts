@@ -90,12 +90,16 @@ export async function storeOtherBroadcast({ db }: Pick<TestApp, 'db'>) {
   await db.statement`
     insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact)
     select id, ${id}, 0, ${id}, ${id} from organizations`
+  await db.statement`
+    insert into lanes (organization_id, kind, lane, held)
+    select id, unnest(array['broadcast.run', 'message.send']), ${id}::text, true from organizations`
   const readRows = async () => {
     const rows = await db<{ row: string }>`
       select to_jsonb(broadcasts)::text as row from broadcasts where id = ${id}
       union all select to_jsonb(ledger)::text from broadcast_recipients as ledger where broadcast_id = ${id}
       union all select to_jsonb(counts)::text from broadcast_counts as counts where broadcast_id = ${id}
-      union all select to_jsonb(part)::text from broadcast_parts as part where broadcast_id = ${id}`
+      union all select to_jsonb(part)::text from broadcast_parts as part where broadcast_id = ${id}
+      union all select to_jsonb(lanes)::text from lanes where lane = ${id}::text`
     return rows.map(({ row }) => row).sort()
   }
   const stored = await readRows()
