@@ -31,7 +31,7 @@ async function endWait(app: TestApp, overSince = 0): Promise<void> {
       where kind like 'broadcast.%' and due_at > now() + interval '1 minute' returning 1`
     return rows.length > 0
   })
-  await app.db.statement`update lanes set next_due_at = now() where kind like 'broadcast.%'`
+  await app.db.statement`update lanes set next_due_at = now() where kind like 'broadcast.%' and not held`
 }
 
 const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null }> }) =>
@@ -161,6 +161,7 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   expect(bySubject(relay)).toEqual({ First: 15, Second: 5 })
   expect((await tied.act('choose-variant', { variant: 'B' })).status).toBe(409)
 
+  const other = await storeOtherBroadcast(app)
   const cancelled = await create([groupId], { variants, test_percent: 50 })
   await cancelled.start()
   await sampleSent(cancelled)
@@ -169,6 +170,7 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   await endWait(app)
   expect((await cancelled.act('choose-variant', { variant: 'A' })).status).toBe(409)
   expect(relay.mails).toHaveLength(30)
+  expect(await other.readRows()).toEqual(other.stored)
   // At local time, the sample of each zone gets it at the planned time, and the rest at that time of a later day.
   const zones = [
     await group('Kiritimati', emails('k', 4), { city: 'London', time_zone: 'Pacific/Kiritimati' }),

@@ -98,7 +98,7 @@ export async function storeOtherBroadcast({ db }: Pick<TestApp, 'db'>) {
       select to_jsonb(broadcasts)::text as row from broadcasts where id = ${id}
       union all select to_jsonb(ledger)::text from broadcast_recipients as ledger where broadcast_id = ${id}
       union all select to_jsonb(counts)::text from broadcast_counts as counts where broadcast_id = ${id}
-      union all select to_jsonb(part)::text from broadcast_parts as part where broadcast_id = ${id}
+      union all select to_jsonb(range)::text from broadcast_parts as range where broadcast_id = ${id}
       union all select to_jsonb(lanes)::text from lanes where lane = ${id}::text`
     return rows.map(({ row }) => row).sort()
   }
