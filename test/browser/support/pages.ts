@@ -1,5 +1,6 @@
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { waitMsMax } from '../../support/time-limits.ts'
+import type { OpenPage } from './open-page.ts'
 import type { Account, Service } from './service.ts'
 
 export type Size = 'desktop' | 'phone'
@@ -10,8 +11,6 @@ const views = {
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 } as const
 
-/** `problems` collects the errors on its console. */
-export type OpenPage = { page: Page; context: BrowserContext; problems: string[] }
 export type Tab = AsyncDisposable & OpenPage
 export type TabOptions = {
   size?: Size

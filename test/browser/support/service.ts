@@ -14,7 +14,7 @@ import { freePort } from '../../support/service.ts'
 import { type Answer, callUrl, spareTaskProcesses } from '../../support/test-app.ts'
 import { createTestDb } from '../../support/test-db.ts'
 import { waitMsMax } from '../../support/time-limits.ts'
-import type { OpenPage } from './pages.ts'
+import type { OpenPage } from './open-page.ts'
 
 export type Service = AsyncDisposable & {
   /** With a slash at the end. */
