@@ -70,7 +70,7 @@ function longLinesIn(file: string): string[] {
   const prose = readFileSync(file, 'utf8').replace(/^ *(```+|~~~+)[\s\S]*?^ *\1/gm, (code) => code.replace(/.+/g, ''))
   return prose.split('\n').flatMap((line, index) => {
     const text = line.replace(/`[^`]{80,}`|\]\([^)]*\)|https?:\/\/\S+/g, '')
-    return text.length > 120 && !/^( *\||    |!\[)/.test(line) ? [`${file}:${index + 1}`] : []
+    return text.length > 120 && !/^( *\|| {4}|!\[)/.test(line) ? [`${file}:${index + 1}`] : []
   })
 }
 
