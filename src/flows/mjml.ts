@@ -69,13 +69,11 @@ function findLost(source: string, tags: readonly Piece[], html: string, word: st
   const found = new Set([...html.matchAll(new RegExp(`${word}(\\d+)x`, 'g'))].map(([, index]) => Number(index)))
   const body = source.indexOf('<mj-body')
   const lost = tags.filter((tag, index) => !found.has(index) && (tag.kind === 'tag' || tag.begin > body))
-  return lost
-    .slice(0, problemsMax)
-    .map((tag) => ({
-      part: 'html',
-      ...lines.at(tag.begin),
-      message: `MJML does not allow ${tag.text.slice(0, 60)} here. Move it into <mj-raw>, or into the text of a component.`,
-    }))
+  return lost.slice(0, problemsMax).map((tag) => ({
+    part: 'html',
+    ...lines.at(tag.begin),
+    message: `MJML does not allow ${tag.text.slice(0, 60)} here. Move it into <mj-raw>, or into the text of a component.`,
+  }))
 }
 
 async function runMjml(source: string): Promise<Outcome> {
