@@ -60,7 +60,10 @@ COPY --from=build /app/dist/bin ./dist/bin
 COPY --from=build /app/dist/documentation ./dist/documentation
 COPY --from=build /app/src/db/migrations ./src/db/migrations
 COPY --from=build /app/web/dist ./web/dist
-COPY --from=build /app/docs/reference/*.md /app/docs/reference/*.json ./docs/reference/
+COPY --from=build /app/docs/reference/introduction.md ./docs/reference/introduction.md
+COPY --from=build /app/docs/reference/tags.md ./docs/reference/tags.md
+COPY --from=build /app/docs/reference/fields.json ./docs/reference/fields.json
+COPY --from=build /app/docs/reference/errors.json ./docs/reference/errors.json
 COPY --from=build /app/deploy/docker/healthcheck.mjs ./deploy/docker/healthcheck.mjs
 # Every role serves /health and /ready on the same port, and /metrics on 9464, which is not meant to be published.
 ENV NODE_ENV=production \
