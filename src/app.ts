@@ -51,8 +51,8 @@ import { SecretCheck } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
 const pauseCheckMs = 2 * secondMs
-/** Counters must not be wrong for longer than a second. */
-const countEveryMs = 400
+/** How often counts that a killed process left are looked for. */
+const countEveryMs = 10 * secondMs
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
 /** Short, because users wait for these emails. */

@@ -11,8 +11,8 @@ const rowsPerCounter = 6
 const rowsPerValue = 2
 /** Rows of `pending_counts` that are added in one transaction. */
 const addedMax = 5_000
-/** The pause between looks for counts that other processes left, because they were killed. */
-const lookEveryMs = 10_000
+/** Long enough to collect the counts of many transactions. */
+const addAfterMs = 400
 
 /** Announced by transactions that left pending counts. */
 class CountsPending {}
@@ -84,29 +84,25 @@ export async function addPendingCounts(db: Db): Promise<void> {
   while ((await addSome()) === addedMax);
 }
 
-/** Adds the pending counts of this process when it is run, and sometimes those of others. */
+/** Adds the pending counts of this process soon after they were left, and those of killed processes when it is run. */
 export class PendingCounter {
   readonly #db: Db
-  #isPending = false
-  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
 
   constructor(db: Db) {
     this.#db = db
     db.onAnnouncement((announced) => {
-      if (announced instanceof CountsPending) this.#isPending = true
+      if (announced instanceof CountsPending) this.#timer ??= setTimeout(() => this.#addSoon(), addAfterMs).unref()
     })
   }
 
   async run(): Promise<void> {
-    const now = performance.now()
-    if (this.#db.isDistributed || (!this.#isPending && now - this.#lookedAtMs < lookEveryMs)) return
-    this.#isPending = false
-    this.#lookedAtMs = now
-    try {
-      await addPendingCounts(this.#db)
-    } catch (error) {
-      this.#isPending = true
-      throw error
-    }
+    if (!this.#db.isDistributed) await addPendingCounts(this.#db)
+  }
+
+  #addSoon(): void {
+    this.#timer = undefined
+    // What fails is added by the next run, which reports its failure.
+    this.run().catch(() => {})
   }
 }
