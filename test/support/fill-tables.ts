@@ -71,6 +71,7 @@ function valueFor({ name, type, isRequired, checks }: Column, row: number, organ
     case 'integer[]':
       // The values that the checks of all such columns allow.
       return `'{429}'`
+    case 'json':
     case 'jsonb':
       return `'{"n": 12345678901234567890.5, "text": "a\\\\nb\\"c"}'`
     case 'bytea':
