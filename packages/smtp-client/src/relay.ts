@@ -81,7 +81,7 @@ class Relay implements Transport {
 
   resize(connections: number): void {
     this.#connections = connections
-    for (const connection of this.#free.keys()) if (connection.quiet && this.#room() < 0) this.#retire(connection)
+    for (const connection of this.#free.keys()) this.#retireSurplus(connection)
     this.#pump()
   }
 
@@ -183,10 +183,8 @@ class Relay implements Transport {
     void connection.send(written.envelope, written.data, onFree).then((outcome) => {
       if (!freed) this.#release(connection)
       this.#settle(item, outcome, fresh)
-      if (connection.quiet && !connection.lost && !this.#free.has(connection)) {
-        if (this.#mustClose(connection)) this.#retire(connection)
-        else this.#release(connection)
-      }
+      if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
+      else this.#retireSurplus(connection)
       this.#pump()
     })
   }
@@ -229,13 +227,18 @@ class Relay implements Transport {
     if (this.#inFlight + this.#bulkInFlight === 0) this.#onDrained?.()
   }
 
-  #mustClose(connection: SmtpConnection): boolean {
-    return connection.carried >= this.#limits.mailsPerConnection || this.#room() < 0
+  #isSpent(connection: SmtpConnection): boolean {
+    return connection.carried >= this.#limits.mailsPerConnection
+  }
+
+  /** Closes an idle connection if there are too many. */
+  #retireSurplus(connection: SmtpConnection): void {
+    if (this.#room() < 0 && connection.quiet && this.#free.has(connection)) this.#retire(connection)
   }
 
   #release(connection: SmtpConnection): void {
-    // It is closed when its last email is settled.
-    if (connection.lost || this.#mustClose(connection)) return
+    // A connection that reached its limit is closed when its last email is settled.
+    if (connection.lost || this.#isSpent(connection)) return
     this.#free.set(connection, performance.now())
     this.#idleTimer ??= setTimeout(() => this.#retireIdle(), this.#limits.idleMs).unref()
     this.#pump()
