@@ -43,8 +43,9 @@ function readOne(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name is in parentheses and may contain anything, so fields are counted from its end.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number) as [number, number, number]
-    return { pid, parent, ticks: user + system }
+    // The last two are those of its children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+    return { pid, parent: Number(fields[1]), ticks }
   } catch {
     return undefined
   }

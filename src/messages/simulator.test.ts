@@ -35,12 +35,12 @@ test('emails to reserved recipients reach no mail server, and their events happe
     const id: string = body.data.message_id
     const message = await settled(app, id, status!)
     expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(events)
-    const own = await until('the webhooks', () => {
+    const payloads = await until('the webhooks', () => {
       const found = received().filter(({ data }) => data.message_id === id)
       return found.length === events.length ? found : undefined
     })
-    expect(own.map(({ event_name }) => event_name).sort()).toEqual(events.toSorted())
-    expect(own.map(({ data }) => data.is_test)).toEqual(events.map(() => true))
+    expect(payloads.map(({ event_name }) => event_name).sort()).toEqual(events.toSorted())
+    expect(payloads.map(({ data }) => data.is_test)).toEqual(events.map(() => true))
   }
   expect(relay.mails).toHaveLength(0)
 
