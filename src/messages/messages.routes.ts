@@ -18,6 +18,7 @@ import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
+import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import { deliveryStatuses, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import { cancelMessage } from './cancel.ts'
 import {
@@ -100,8 +101,9 @@ const MessageDetailOut = Named('MessageDetails', {
   ),
   text: Nullable(Type.String()),
   delivered_to: Nullable({
-    ...oneOf('inbox', 'mail_server'),
-    description: 'Where the email was delivered; null until then, and after the contact was erased.',
+    ...oneOf('inbox', 'mail_server', 'simulator'),
+    description:
+      'Where the email was delivered; null until then, and after the contact was erased. `simulator`: to a test recipient.',
   }),
   relay_response: Nullable(Type.String({ description: 'The last reply of the mail server.' })),
   context: Nullable(
@@ -239,9 +241,10 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   }
 }
 
-function deliveredTo({ relayReply, sentAt }: MessageDetail): 'inbox' | 'mail_server' | null {
+function deliveredTo({ relayReply, sentAt, email }: MessageDetail): 'inbox' | 'mail_server' | 'simulator' | null {
   if (relayReply === inboxReply) return 'inbox'
-  return relayReply !== null && sentAt !== null ? 'mail_server' : null
+  if (relayReply === null || sentAt === null) return null
+  return simulatedBehaviour(email) ? 'simulator' : 'mail_server'
 }
 
 /** Returns nulls if the contact was erased, since the content was erased with it. */

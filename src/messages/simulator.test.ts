@@ -35,6 +35,7 @@ test('emails to reserved recipients reach no mail server, and their events happe
     const id: string = body.data.message_id
     const message = await settled(app, id, status!)
     expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(events)
+    expect(message.delivered_to).toBe(status === 'sent' ? 'simulator' : null)
     const payloads = await until('the webhooks', () => {
       const found = received().filter(({ data }) => data.message_id === id)
       return found.length === events.length ? found : undefined

@@ -133,6 +133,7 @@ function delivery({ id, delivered_to, in_inbox, relay_response }: MessageDetail)
         ),
       ],
     ]
+  if (delivered_to === 'simulator') return [['Delivered to', 'Test recipient, without a mail server']]
   return relay_response ? [['Mail server reply', relay_response]] : []
 }
 
