@@ -59,7 +59,8 @@ const unavailableMs = 1_000
  * for the garbage collector.
  */
 const inFlightShare = 0.2
-const settleBatchMax = 500
+// With 500, the slowest send requests beside a broadcast take twice as long, and the rate is the same.
+const settleBatchMax = 250
 const settleWaitingMax = 20_000
 const settlePaceMs = 60
 const settleTries = 5

@@ -5,8 +5,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 export const hang = Symbol('hang')
 export const reset = Symbol('reset')
 export const close = Symbol('close')
+/** The usual reply, after which nothing more is read. */
+export const deaf = Symbol('deaf')
 /** A Buffer is sent unchanged, a string as a line. */
-export type Answer = string | Buffer | typeof hang | typeof reset | typeof close
+export type Answer = string | Buffer | typeof hang | typeof reset | typeof close | typeof deaf
 
 /** `verb` is the first word of the command, `greeting`, or `end` for the end of an email. `nth` counts it from 1. */
 export type Step = { verb: string; line: string; nth: number; connection: number }
@@ -84,10 +86,14 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     const perform = (verb: string, line: string): Answer => {
       const nth = (counts.get(verb) ?? 0) + 1
       counts.set(verb, nth)
-      const answer = options.answer?.({ verb, line, nth, connection }) ?? usualAnswer(verb, nth)
+      const scripted = options.answer?.({ verb, line, nth, connection })
+      if (scripted === deaf) socket.pause()
+      const answer = scripted === undefined || scripted === deaf ? usualAnswer(verb, nth) : scripted
       if (answer === hang) hungSockets.add(socket)
-      else if (answer === reset) socket.resetAndDestroy()
-      else if (answer === close) socket.end()
+      else if (answer === reset) {
+        socket.uncork()
+        socket.resetAndDestroy()
+      } else if (answer === close) socket.end()
       else socket.write(typeof answer === 'string' ? `${answer}\r\n` : answer)
       return answer
     }
@@ -125,7 +131,10 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     socket.on('data', (chunk) => {
       rest += chunk.toString('latin1')
       const verbs: string[] = []
+      // Replies to pipelined commands are sent together, as RFC 2920 asks of a server.
+      socket.cork()
       while (!hungSockets.has(socket) && (inData ? readMail() : readCommand(verbs)));
+      socket.uncork()
       if (verbs.length > 0) log.pieces.push(verbs.join(' '))
     })
   })

@@ -76,7 +76,10 @@ export class SmtpConnection {
     this.#wire.lose(reason)
   }
 
-  /** With PIPELINING, `onFree` is called when the next email may be sent, before the reply to this one has arrived. */
+  /**
+   * With PIPELINING, `onFree` is called when the next email may be sent, before the reply to this one has arrived. Throws
+   * only what reading a large email throws.
+   */
   async send(envelope: Envelope, data: WireData, onFree: () => void): Promise<SendOutcome> {
     this.carried++
     this.#inFlight++
@@ -162,7 +165,8 @@ export class SmtpConnection {
   async #transfer(data: WireData, onFree: () => void): Promise<SendOutcome> {
     const wire = this.#wire
     if (this.lost) return this.#interrupted(false)
-    wire.write(data.text, data.encoding)
+    if ('text' in data) wire.write(data.text, data.encoding)
+    else if (!(await this.#writePieces(data.pieces()))) return this.#interrupted(false)
     const answered = wire.reply(this.#limits.dataEndMs)
     if (this.#extensions.pipelining) onFree()
     const reply = await answered
@@ -171,6 +175,17 @@ export class SmtpConnection {
       return this.#interrupted(true)
     }
     return this.#rejection('data', reply) ?? { kind: 'accepted', reply: replyText(reply), queueId: queueIdOf(reply) }
+  }
+
+  /** Returns false if the connection is lost. Throws what reading the email throws; the relay then discards it. */
+  async #writePieces(pieces: AsyncIterable<string>): Promise<boolean> {
+    try {
+      for await (const piece of pieces) if (!(await this.#wire.writePiece(piece, this.#limits.pieceMs))) return false
+      return true
+    } catch (error) {
+      this.#wire.lose('the email could not be read')
+      throw error
+    }
   }
 
   /** Returns undefined if the reply is positive: 2xx, or the `wanted` code. */

@@ -1,11 +1,20 @@
 import { isAscii } from 'node:buffer'
+import type { Mail } from './transport.ts'
 import type { WireEncoding } from './wire.ts'
 
-/** A message as sent over the wire: CRLF line endings, leading dots doubled, terminated by a line with a single dot. */
-export type WireData = { text: string; encoding: WireEncoding; bytes: number; ascii: boolean }
+/**
+ * A message as sent over the wire: CRLF line endings, leading dots doubled, terminated by a line with a single dot. A
+ * large one comes in pieces.
+ */
+export type WireData = { bytes: number; ascii: boolean } & (
+  | { text: string; encoding: WireEncoding }
+  | { pieces: () => AsyncIterable<string> }
+)
 
 /** `bytes` is the size before dots are doubled, as the SIZE extension counts it. */
-export function toWireData(raw: Buffer | string): WireData {
+export function toWireData(raw: Mail['raw']): WireData {
+  if (typeof raw === 'object' && 'chunks' in raw)
+    return { pieces: () => toWirePieces(raw.chunks()), bytes: raw.size, ascii: raw.isAscii }
   // Searching a string of one-byte characters is several times as fast as searching a Buffer.
   let lines = withCrlf(typeof raw === 'string' ? raw : raw.toString('latin1'))
   if (!lines.endsWith('\r\n')) lines += '\r\n'
@@ -15,9 +24,25 @@ export function toWireData(raw: Buffer | string): WireData {
   return { text: `${doubleDots(lines)}.\r\n`, encoding, bytes, ascii }
 }
 
-function doubleDots(lines: string): string {
+/** The pieces are one-byte strings, to be written as latin1. */
+async function* toWirePieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let atLineStart = true
+  /** A CR at the end of a chunk; its LF may be the first byte of the next. */
+  let cr = ''
+  for await (const chunk of chunks) {
+    const text = cr + chunk.toString('latin1')
+    cr = text.endsWith('\r') ? '\r' : ''
+    const lines = withCrlf(cr === '' ? text : text.slice(0, -1))
+    if (lines === '') continue
+    yield doubleDots(lines, atLineStart)
+    atLineStart = lines.endsWith('\n')
+  }
+  yield cr !== '' || !atLineStart ? '\r\n.\r\n' : '.\r\n'
+}
+
+function doubleDots(lines: string, atLineStart = true): string {
   const inner = lines.includes('\n.') ? lines.replaceAll('\n.', '\n..') : lines
-  return inner.startsWith('.') ? `.${inner}` : inner
+  return atLineStart && inner.startsWith('.') ? `.${inner}` : inner
 }
 
 /**

@@ -3,12 +3,20 @@ import { isLoopback, type SmtpTarget } from './url.ts'
 import { addressOf, openSocket, RelayFault, SmtpWire } from './wire.ts'
 
 /** Timeouts of each step. RFC 5321 suggests minutes, but a configured relay usually replies within seconds. */
-export type SmtpLimits = { connectMs: number; greetingMs: number; commandMs: number; dataEndMs: number }
+export type SmtpLimits = {
+  connectMs: number
+  greetingMs: number
+  commandMs: number
+  /** For each piece of a large email. */
+  pieceMs: number
+  dataEndMs: number
+}
 
 export const smtpLimits: SmtpLimits = {
   connectMs: 10_000,
   greetingMs: 30_000,
   commandMs: 30_000,
+  pieceMs: 60_000,
   // The relay may scan the email before it replies. If the timeout is too short, the email is sent twice.
   dataEndMs: 300_000,
 }

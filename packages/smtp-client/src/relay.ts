@@ -1,5 +1,6 @@
 import { openSmtp, type SmtpConnection, type SmtpOptions } from './connection.ts'
 import { toWireData, type WireData } from './data.ts'
+import { EmailQueue, type QueuedEmail } from './email-queue.ts'
 import { Outage } from './outage.ts'
 import { type RelayLimits, relayLimits } from './relay-limits.ts'
 import type { Envelope, Mail, RelayState, SendOptions, SendOutcome, Transport } from './transport.ts'
@@ -21,14 +22,6 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
   return new Relay(parseSmtpUrl(url), options)
 }
 
-type Item = {
-  mail: Mail | (() => Mail | undefined)
-  bulk: boolean
-  tries: number
-  resolve: (outcome: SendOutcome) => void
-  reject: (error: unknown) => void
-}
-
 /**
  * A pool of connections. If one cannot be opened, a single connection is tried after a delay. Open connections continue
  * to be used during that time. If none is left, the relay is down and `send` returns `unreachable` immediately.
@@ -40,11 +33,7 @@ class Relay implements Transport {
   readonly #capacity: number
   #connections: number
   readonly #outage: Outage
-  #queue: Item[] = []
-  /** Emails that wait until the queue is empty. */
-  #bulkQueue: Item[] = []
-  #inFlight = 0
-  #bulkInFlight = 0
+  readonly #emails = new EmailQueue()
   #live = new Set<SmtpConnection>()
   /** Connections that can accept an email, and since when. */
   #free = new Map<SmtpConnection, number>()
@@ -54,7 +43,6 @@ class Relay implements Transport {
   #stalled = 0
   #stallTimer: NodeJS.Timeout | undefined
   #closed = false
-  #onDrained: (() => void) | undefined
   #reported: 'up' | Date = 'up'
 
   constructor(target: SmtpTarget, options: RelayOptions) {
@@ -71,12 +59,9 @@ class Relay implements Transport {
     const state = this.state()
     if (state.kind === 'down') return Promise.resolve(unreachable(state.reason))
     if (this.capacity({ bulk }) <= 0) return Promise.resolve(full)
-    if (bulk) this.#bulkInFlight++
-    else this.#inFlight++
-    return new Promise((resolve, reject) => {
-      this.#queueOf(bulk).push({ mail, bulk, tries: 0, resolve, reject })
-      this.#pump()
-    })
+    const outcome = this.#emails.add(mail, bulk)
+    this.#pump()
+    return outcome
   }
 
   resize(connections: number): void {
@@ -85,17 +70,9 @@ class Relay implements Transport {
     this.#pump()
   }
 
-  #queueOf(bulk: boolean): Item[] {
-    return bulk ? this.#bulkQueue : this.#queue
-  }
-
-  get #waiting(): number {
-    return this.#queue.length + this.#bulkQueue.length
-  }
-
   capacity({ bulk = false }: SendOptions = {}): number {
     if (this.#closed || this.state().kind === 'down') return 0
-    return this.#capacity - (bulk ? this.#bulkInFlight : this.#inFlight)
+    return this.#capacity - this.#emails.inFlight({ bulk })
   }
 
   /** The relay is down only if no connection is open or being opened. */
@@ -114,31 +91,21 @@ class Relay implements Transport {
     this.#outage.end()
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#stallTimer)
-    this.#returnQueue(closing)
-    if (this.#inFlight + this.#bulkInFlight > 0) await this.#drained()
+    this.#emails.resolveWaiting(closing)
+    await this.#emails.empty(this.#limits.closeMs)
     for (const connection of this.#live) this.#retire(connection)
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#limits.closeMs)
-      this.#onDrained = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   /** Assigns queued emails: to an idle connection, else to a new one, else to one that is waiting for a reply. */
   #pump(): void {
-    while (this.#waiting > 0) {
+    while (this.#emails.waiting > 0) {
       const connection = this.#idleConnection() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
-      const item = connection && (this.#queue.shift() ?? this.#bulkQueue.shift())
-      if (!item) {
+      const email = connection && this.#emails.next()
+      if (!email) {
         this.#watchForStalls()
         return
       }
-      this.#assign(connection, item)
+      this.#assign(connection, email)
     }
   }
 
@@ -150,7 +117,7 @@ class Relay implements Transport {
   /** Returns true if connections are being opened for queued emails. */
   #openMore(): boolean {
     if (this.#outage.current) return false
-    const wanted = Math.min(this.#room(), this.#waiting - this.#opening)
+    const wanted = Math.min(this.#room(), this.#emails.waiting - this.#opening)
     for (let i = 0; i < wanted; i++) void this.#open()
     return this.#opening > 0
   }
@@ -170,61 +137,55 @@ class Relay implements Transport {
     }, this.#limits.stalledMs).unref()
   }
 
-  #assign(connection: SmtpConnection, item: Item): void {
-    const written = this.#write(item)
+  /** Each email releases its connection exactly once; otherwise two would share it, and get the replies of each other. */
+  #assign(connection: SmtpConnection, email: QueuedEmail): void {
+    const written = this.#write(email)
     if (!written) return
     this.#free.delete(connection)
     const fresh = connection.carried === 0
-    let freed = false
-    const onFree = () => {
-      freed = true
+    let released = false
+    const release = () => {
+      if (released) return
+      released = true
       this.#release(connection)
     }
-    void connection.send(written.envelope, written.data, onFree).then((outcome) => {
-      if (!freed) this.#release(connection)
-      this.#settle(item, outcome, fresh)
+    const settled = (settle: () => void) => {
+      release()
+      settle()
       if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
       else this.#retireSurplus(connection)
       this.#pump()
-    })
+    }
+    connection.send(written.envelope, written.data, release).then(
+      (outcome) => settled(() => this.#settle(email, outcome, fresh)),
+      (error) => settled(() => this.#emails.reject(email, error)),
+    )
   }
 
-  #write(item: Item): { envelope: Envelope; data: WireData } | undefined {
+  #write(email: QueuedEmail): { envelope: Envelope; data: WireData } | undefined {
     try {
-      const mail = typeof item.mail === 'function' ? item.mail() : item.mail
+      const mail = typeof email.mail === 'function' ? email.mail() : email.mail
       if (mail) return { envelope: mail.envelope, data: toWireData(mail.raw) }
-      this.#resolve(item, { kind: 'withdrawn' })
+      this.#emails.resolve(email, { kind: 'withdrawn' })
       return undefined
     } catch (error) {
-      this.#leave(item)
-      item.reject(error)
+      this.#emails.reject(email, error)
       return undefined
     }
   }
 
-  #settle(item: Item, outcome: SendOutcome, fresh: boolean): void {
+  #settle(email: QueuedEmail, outcome: SendOutcome, fresh: boolean): void {
     const untouched = outcome.kind === 'unreachable' || (outcome.kind === 'interrupted' && !outcome.maybeSent)
     // The relay closed an old connection before the email was processed: retry on another one.
-    if (untouched && !fresh && ++item.tries <= staleTriesMax && !this.#closed) {
-      this.#queueOf(item.bulk).unshift(item)
+    if (untouched && !fresh && ++email.tries <= staleTriesMax && !this.#closed) {
+      this.#emails.putBack(email)
       this.#returnQueueIfDown()
       return
     }
     if (outcome.kind === 'unreachable') this.#outage.noteFirst(outcome.reason)
     else if (outcome.kind !== 'interrupted') this.#outage.mailAccepted()
-    this.#resolve(item, outcome)
+    this.#emails.resolve(email, outcome)
     this.#returnQueueIfDown()
-  }
-
-  #resolve(item: Item, outcome: SendOutcome): void {
-    this.#leave(item)
-    item.resolve(outcome)
-  }
-
-  #leave({ bulk }: Item): void {
-    if (bulk) this.#bulkInFlight--
-    else this.#inFlight--
-    if (this.#inFlight + this.#bulkInFlight === 0) this.#onDrained?.()
   }
 
   #isSpent(connection: SmtpConnection): boolean {
@@ -299,7 +260,7 @@ class Relay implements Transport {
   #returnQueueIfDown(): void {
     const state = this.state()
     if (state.kind === 'up') return
-    this.#returnQueue(unreachable(state.reason))
+    this.#emails.resolveWaiting(unreachable(state.reason))
     this.#report()
   }
 
@@ -310,13 +271,6 @@ class Relay implements Transport {
     if (report === this.#reported) return
     this.#reported = report
     this.#options.onState?.(state)
-  }
-
-  #returnQueue(outcome: SendOutcome): void {
-    const queue = [...this.#queue, ...this.#bulkQueue]
-    this.#queue = []
-    this.#bulkQueue = []
-    for (const item of queue) this.#resolve(item, outcome)
   }
 }
 

@@ -26,8 +26,11 @@ export type SendOutcome =
 
 export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: string; nextTryAt: Date }
 
+/** An email that is too large to be held in memory: its size in bytes, and its bytes, read when a connection is free. */
+export type LargeEmail = { size: number; isAscii: boolean; chunks: () => AsyncIterable<Buffer> }
+
 /** A complete message with its headers, and its envelope. */
-export type Mail = { envelope: Envelope; raw: Buffer | string }
+export type Mail = { envelope: Envelope; raw: Buffer | string | LargeEmail }
 
 /** Bulk emails wait until no other email is waiting for a connection, and have a limit of their own. */
 export type SendOptions = { bulk?: boolean }
@@ -35,7 +38,8 @@ export type SendOptions = { bulk?: boolean }
 export interface Transport {
   /**
    * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Nothing is
-   * sent if it returns undefined. Throws only what that function throws; network errors are outcomes.
+   * sent if it returns undefined. Throws only what that function or reading a large email throws; network errors are
+   * outcomes.
    */
   send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
   /** Changes the number of connections. Surplus ones are closed after their current emails. The capacity does not change. */

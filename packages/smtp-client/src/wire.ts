@@ -63,6 +63,30 @@ export class SmtpWire {
     if (text !== '' && this.#lost === undefined) this.#socket.write(text, this.#outgoingEncoding)
   }
 
+  /**
+   * Writes a part of a large email, and waits until the relay has read most of it. Returns false if the connection is
+   * lost.
+   */
+  async writePiece(text: string, timeoutMs: number): Promise<boolean> {
+    this.#flush()
+    if (this.#lost === undefined && !this.#socket.write(text, 'latin1')) await this.#drained(timeoutMs)
+    return this.#lost === undefined
+  }
+
+  #drained(timeoutMs: number): Promise<void> {
+    const socket = this.#socket
+    return new Promise((resolve) => {
+      const slow = () => this.lose(`${addressOf(this.#target)} did not read an email within ${timeoutMs / 1000} s`)
+      const timer = setTimeout(slow, timeoutMs)
+      const settle = () => {
+        clearTimeout(timer)
+        socket.off('drain', settle).off('close', settle)
+        resolve()
+      }
+      socket.once('drain', settle).once('close', settle)
+    })
+  }
+
   /** Returns the reply to the next command, or undefined if the connection is lost before it arrives. */
   reply(timeoutMs: number): Promise<Reply | undefined> {
     return new Promise((resolve) => this.#expect(1, timeoutMs, ([reply]) => resolve(reply)))

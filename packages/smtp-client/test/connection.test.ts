@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { close, hang, type RawSmtp, type RawSmtpOptions, reset, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import {
+  close,
+  deaf,
+  hang,
+  type RawSmtp,
+  type RawSmtpOptions,
+  reset,
+  startRawSmtp,
+} from '../../../test/support/raw-smtp.ts'
 import { SmtpConnection } from '../src/connection.ts'
 import { toWireData } from '../src/data.ts'
 import { openWire, smtpLimits } from '../src/handshake.ts'
-import type { Envelope, SendOutcome } from '../src/transport.ts'
+import type { Envelope, Mail, SendOutcome } from '../src/transport.ts'
 import { parseSmtpUrl } from '../src/url.ts'
 
 const envelope = { from: 'sender@example.com', to: 'ada@example.com' }
@@ -20,7 +28,7 @@ async function connect(server: RawSmtp, limits = {}): Promise<SmtpConnection> {
   return new SmtpConnection(wire, extensions, { ...smtpLimits, ...limits })
 }
 
-const send = (connection: SmtpConnection, message: Buffer | string = raw, to: Envelope = envelope, free = () => {}) =>
+const send = (connection: SmtpConnection, message: Mail['raw'] = raw, to: Envelope = envelope, free = () => {}) =>
   connection.send(to, toWireData(message), free)
 
 /** Sends one email to a scripted server. */
@@ -297,6 +305,19 @@ test('no address can inject a command or a parameter', async () => {
     expect(await send(connection, raw, { from: '', to: good })).toMatchObject({ kind: 'accepted' })
 })
 
+test('a relay that stops reading a large email interrupts it', async () => {
+  await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'DATA' ? deaf : undefined) })
+  const connection = await connect(server, { pieceMs: shortMs })
+  async function* endless() {
+    for (;;) yield Buffer.alloc(256 * 1024, 'x')
+  }
+  expect(await send(connection, { size: 1_000, isAscii: true, chunks: endless })).toEqual({
+    kind: 'interrupted',
+    reason: expect.stringContaining('did not read an email'),
+    maybeSent: false,
+  })
+})
+
 test('arbitrary emails arrive byte for byte in sequence', async () => {
   for (const options of both) {
     await using server = await startRawSmtp({ extensions: [...(options.extensions ?? ['PIPELINING']), '8BITMIME'] })
@@ -325,9 +346,13 @@ test('an email with any line endings arrives as one email with CRLF', async () =
   await fc.assert(
     fc.asyncProperty(pieces, async (parts) => {
       const message = parts.join('')
+      const chunks = async function* () {
+        for (const part of parts) yield Buffer.from(part)
+      }
       await send(connection, message)
+      await send(connection, { size: message.length, isAscii: true, chunks })
       const expected = message.replace(/\r\n|\r|\n/g, '\r\n').replace(/(?<!\r\n)$/, '\r\n')
-      expect(server.mails.splice(0).map((mail) => mail.raw.toString())).toEqual([expected])
+      expect(server.mails.splice(0).map((mail) => mail.raw.toString())).toEqual([expected, expected])
     }),
   )
 })

@@ -66,6 +66,58 @@ test('sends many emails over a few connections, each once', async () => {
   expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
 })
 
+test('an email gets its own reply if the relay answers the end of one and rejects the next at once', async () => {
+  const isBad = (name: number) => name % 3 === 1
+  const answer = ({ verb, line }: Step) =>
+    verb === 'RCPT' && isBad(Number(/<(\d+)@/.exec(line)![1])) ? '550 5.1.1 No such user' : undefined
+  await using server = await startRawSmtp({ answer })
+  await using it = open(server.url, { connections: 1, relayLimits: { mailsPerSlot: 30 } })
+  const outcomes = await sendAll(it.relay, 30)
+  expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map((_, name) => (isBad(name) ? 'refused' : 'accepted')))
+  expect(server.connections()).toBe(1)
+})
+
+test('a large email is read in chunks once a connection is free, and emails before and after it arrive', async () => {
+  await using server = await startRawSmtp({ extensions: ['PIPELINING'] })
+  await using it = open(server.url, { connections: 1 })
+  const line = Buffer.from(`${'.x'.repeat(38)}\r\n`)
+  const chunk = Buffer.concat(Array.from({ length: 1_000 }, () => line))
+  let read = 0
+  const large = {
+    size: chunk.length * 50,
+    isAscii: true,
+    async *chunks() {
+      for (; read < 50; read++) yield chunk
+    },
+  }
+  const before = send(it.relay, 'before')
+  const outcome = it.relay.send({ envelope: mailTo('large'), raw: large })
+  expect(read).toBe(0)
+  const after = send(it.relay, 'after')
+  expect(kinds(await Promise.all([before, outcome, after]))).toEqual(['accepted'])
+  expect(server.mails.map(({ to }) => to)).toEqual(['before@example.com', 'large@example.com', 'after@example.com'])
+  expect(server.mails[1]!.raw.equals(Buffer.concat(Array.from({ length: 50 }, () => chunk)))).toBe(true)
+})
+
+test('if a large email cannot be read, its sending fails, nothing arrives of it, and the next email does', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 1 })
+  const unreadable = {
+    size: 100,
+    isAscii: true,
+    async *chunks() {
+      yield Buffer.from('Subject: Half\r\n')
+      throw new Error('the disk is gone')
+    },
+  }
+  const outcome = it.relay.send({ envelope: mailTo('half'), raw: unreadable })
+  const after = send(it.relay, 'after')
+  await expect(outcome).rejects.toThrow('the disk is gone')
+  expect(await after).toMatchObject({ kind: 'accepted' })
+  expect(server.mails.map(({ to }) => to)).toEqual(['after@example.com'])
+  expect(it.relay.capacity()).toBe(50)
+})
+
 test('a smaller pool closes its surplus connections, and loses no email', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 4 })
