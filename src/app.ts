@@ -1,5 +1,6 @@
 import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
+import { deleteExpiredApiRequests } from './api-requests/api-request-log.ts'
 import { measureLastBackup } from './backup/last-backup.ts'
 import { broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
 import { stepWorker } from './broadcasts/step.job.ts'
@@ -121,6 +122,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   const stopServing = async () => {
     await Promise.all([server.close(), metricsServer?.close(), bounces?.close()])
     parts.keys.stop()
+    await parts.apiRequests.stop()
     await parts.replica?.stop()
     await replaying.stop()
     await parts.hits.close()
@@ -257,6 +259,7 @@ function createLoops(parts: Parts): Loop[] {
     ),
     loop('delete expired sessions and links', hourMs, () => deleteExpiredCredentials(db)),
     loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
+    loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),

@@ -6,6 +6,7 @@ import { KeyCache } from './accounts/key-cache.ts'
 import { ResetLimit } from './accounts/password-resets.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
+import { ApiRequestLog } from './api-requests/api-request-log.ts'
 import { broadcastKind, stepKind } from './broadcasts/lanes.ts'
 import type { Config } from './config/config.ts'
 import { sendingSharesOf } from './config/sending-processes.ts'
@@ -105,6 +106,7 @@ export function createParts(options: PartsOptions) {
     sending: new SendingStatus({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers }),
     sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
     keys: new KeyCache(db, failures),
+    apiRequests: new ApiRequestLog({ db, failures }),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     accountEmails: createAccountEmails(new SecretBox(secrets, 'account email')),

@@ -9,6 +9,8 @@ import { profileRoutes } from './accounts/profile.routes.ts'
 import { recoveryRoutes } from './accounts/recovery.routes.ts'
 import { scopeOfRoute } from './accounts/scopes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
+import { apiRequestRoutes } from './api-requests/api-requests.routes.ts'
+import { recordRequests } from './api-requests/record-requests.ts'
 import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
 import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
@@ -105,6 +107,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
+  recordRequests(server, parts.apiRequests)
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {
     contact: config.SECURITY_CONTACT,
@@ -174,6 +177,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, apiKeyRoutes({ db, read, keys }))
+          await add(organization, apiRequestRoutes({ read }))
           const { readFirst, readQuickly, readCounts } = parts
           await add(organization, contactRoutes({ db, read, readFirst, readQuickly, readCounts }))
           await add(organization, bulkActionRoutes({ db, read }))

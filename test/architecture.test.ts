@@ -17,6 +17,7 @@ const order = [
   'http',
   'documentation',
   'accounts',
+  'api-requests',
   'webhooks',
   'events',
   'segments',

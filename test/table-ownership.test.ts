@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 const owners: Record<string, string> = {
   account_mails: 'system-emails',
   api_keys: 'accounts',
+  api_requests: 'api-requests',
   email_changes: 'accounts',
   invitations: 'accounts',
   organizations: 'accounts',

@@ -50,6 +50,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     members: (await list('/members'))[0].id,
     invitations: invitation.id,
     'api-keys': (await list('/api-keys'))[0].id,
+    'api-requests': (await until('the request to be stored', async () => (await list('/api-requests'))[0])).request_id,
     contacts: message.contact_id,
     groups: group.id,
     segments: segment.id,

@@ -43,8 +43,9 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
   const useKey = (key: KnownKey | undefined, request: FastifyRequest, reply: FastifyReply) => {
     // The same response for missing, malformed, unknown and revoked keys.
     if (!key) throw new Refusal('unauthorized', 'The API key is missing or invalid. Send it in the X-Api-Token header.')
-    limitRequest(key.id, reply)
+    // Also known if the request is rejected below: the request log and the access log say whose it was.
     request.apiKey = key
+    limitRequest(key.id, reply)
   }
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     const { authorization, 'x-api-token': header } = request.headers
@@ -116,9 +117,9 @@ export function requireCaller(parts: Parameters<typeof requireMember>[0] & Param
     if (text === undefined) return requireSession(request, reply)
     const key = await findKey(parts.keys, text)
     if (!key) throw new Refusal('unauthorized', 'The API key is invalid. Send a valid key or sign in.')
+    request.apiKey = key
     limitRequest(key.id, reply)
     checkScope(key, request.routeOptions.config.scope)
-    request.apiKey = key
   }
 }
 

@@ -1,6 +1,7 @@
-/** Work in progress and short-lived credentials: the exporting installation finishes the former. */
+/** Work in progress, short-lived credentials and logs: the exporting installation finishes the first. */
 export const excludedTables = new Set([
   'account_mails',
+  'api_requests',
   'bulk_action_contacts',
   'broadcast_parts',
   'email_changes',

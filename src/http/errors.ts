@@ -48,9 +48,20 @@ function answerRefusal(refusal: Refusal | undefined, error: unknown, request: Fa
 
 type ErrorContent = { status: number; type: string; message: string; fields?: FieldProblem[] }
 
+/** The error that a request was answered with. */
+export type RequestFailure = { type: string; message: string; fields: FieldProblem[] }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null unless the request was answered with an error. */
+    failure: RequestFailure | null
+  }
+}
+
 /** Sends the error envelope, or Problem Details (RFC 9457) if the client accepts them. */
 function sendError(request: FastifyRequest, reply: FastifyReply, { status, type, message, fields = [] }: ErrorContent) {
   reply.status(status)
+  request.failure = { type, message, fields }
   if (!acceptsProblem(request.headers.accept)) return reply.send(errorBody(status, type, message, fields, request.id))
   const problem = {
     type: `urn:waxwing:error:${type}`,

@@ -84,6 +84,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   server.addSchema(ErrorEnvelope)
+  server.decorateRequest('failure', null)
   server.setErrorHandler(answerError)
   // Callbacks instead of promises, because these hooks run for every request.
   server.addHook('onRequest', (request, reply, done) => {

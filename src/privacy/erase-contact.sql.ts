@@ -60,3 +60,10 @@ export const emptyImportProblems = (tx: Tx, organizationId: OrganizationId, emai
     update import_problems set email = null, cells = null
     where organization_id = ${organizationId}
       and (lower(email collate "C") = ${emailKey} or strpos(lower(cells::text collate "C"), ${emailKey}) > 0)`
+
+/** Removes what rejected requests contained, if it mentions the address. */
+export const emptyApiRequests = (tx: Tx, organizationId: OrganizationId, emailKey: string) =>
+  tx`
+    update api_requests set path = route, error_message = null, error_fields = null, query = null, body = null
+    where organization_id = ${organizationId}
+      and strpos(lower(concat_ws(' ', path, error_message, error_fields, query, body) collate "C"), ${emailKey}) > 0`

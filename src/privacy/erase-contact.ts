@@ -8,6 +8,7 @@ import {
   deleteHistory,
   deleteImportChangesOf,
   deleteMemberships,
+  emptyApiRequests,
   emptyDeliveries,
   emptyEvents,
   emptyImportProblems,
@@ -34,6 +35,7 @@ export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId,
   await emptyMessages(tx, organizationId, [id, testRecipientId(organizationId, emailKey)])
   await forgetContacts(tx, organizationId, [id])
   await emptyImportProblems(tx, organizationId, emailKey)
+  await emptyApiRequests(tx, organizationId, emailKey)
   return true
 }
 

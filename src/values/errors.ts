@@ -67,7 +67,12 @@ export const recordKinds = {
   whk: 'webhook',
 } as const
 
-export type RecordKind = (typeof recordKinds)[keyof typeof recordKinds] | 'draft' | 'email' | 'flow version'
+export type RecordKind =
+  | (typeof recordKinds)[keyof typeof recordKinds]
+  | 'API request'
+  | 'draft'
+  | 'email'
+  | 'flow version'
 
 /** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */
 export const notFound = (kind: RecordKind): Refusal =>

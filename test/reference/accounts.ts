@@ -125,4 +125,18 @@ async function recordApiKeys(recorder: Recorder): Promise<void> {
   await recorder.record('listApiKeys')
   await recorder.record('checkToken')
   await recorder.record('revokeApiKey', { params: { id: key.data.id } })
+  await recordApiRequests(recorder)
+}
+
+async function recordApiRequests(recorder: Recorder): Promise<void> {
+  const { app } = recorder
+  const body = { group_id: 'grp_06etyr5hk9c8zdw3', members: [{ email: 'ada@example.com' }] }
+  const { headers } = await app.publicApi('POST', '/contacts/add-group-members', body)
+  const id = headers.get('x-request-id')!
+  await until('the request to be stored', async () => {
+    const { status } = await app.manage('GET', `/organization/api-requests/${id}`)
+    return status === 200
+  })
+  await recorder.record('listApiRequests', { query: { status: '4xx' } })
+  await recorder.record('getApiRequest', { params: { id } })
 }

@@ -28,6 +28,7 @@ const texts: Record<string, string> = {
   prefix: 'wxk_8sKq',
   request_id: 'req_5d0c8f1e9a4b7c26000001',
   ip_address: '203.0.113.7',
+  client: '203.0.113.7',
   next_cursor: 'WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ',
 }
 const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
@@ -72,6 +73,7 @@ export class Stable {
     for (const [from, to] of this.#replacements) stable = stable.replaceAll(from, to)
     return stable
       .replace(/inv_[0-9a-z]{26}[\w-]{43}/g, `inv${linkToken}`)
+      .replace(/req_[0-9a-f]{16}[0-9a-z]{6,}/g, texts.request_id!)
       .replace(new RegExp(`\\b(${prefixes})_([0-9a-z]{26})\\b`, 'g'), (id, prefix: string) => this.#id(id, prefix))
       .replace(
         /t=\d{10},v1=[0-9a-f]{64}/g,

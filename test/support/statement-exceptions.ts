@@ -74,6 +74,12 @@ export const exceptions: Exception[] = [
         ['no organization', 'several organizations'],
         expiredRows,
       ],
+      [
+        'api-requests/api-requests.sql.ts',
+        'where at < now()',
+        ['no organization', 'several organizations'],
+        expiredRows,
+      ],
       ['imports/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],

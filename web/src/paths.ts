@@ -30,6 +30,8 @@ export const paths = {
   webhook: (id: string) => `/developers/webhooks/${id}`,
   delivery: (webhookId: string, id: string) => `/developers/webhooks/${webhookId}/deliveries/${id}`,
   apiKeys: '/developers/api-keys',
+  apiRequests: '/developers/api-requests',
+  apiRequest: (id: string) => `/developers/api-requests/${id}`,
   suppressions: '/contacts/suppressions',
   sending: '/settings/sending',
   team: '/settings/team',

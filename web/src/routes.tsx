@@ -23,6 +23,7 @@ const developers: RouteObject[] = [
   { index: true, element: <Navigate to={paths.webhooks} replace /> },
   { path: 'webhooks', ...page(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage') },
   { path: 'api-keys', ...page(() => import('./settings/api-keys-page.tsx'), 'ApiKeysPage') },
+  { path: 'api-requests', ...page(() => import('./api-requests/api-requests-page.tsx'), 'ApiRequestsPage') },
 ]
 
 /** Pages that moved: old bookmarks, and the links in emails that were sent before, still work. */
@@ -68,6 +69,10 @@ const appRoutes: RouteObject[] = [
   {
     path: 'developers/webhooks/:webhookId/deliveries/:id',
     ...page(() => import('./webhooks/delivery-page.tsx'), 'DeliveryPage'),
+  },
+  {
+    path: 'developers/api-requests/:id',
+    ...page(() => import('./api-requests/api-request-page.tsx'), 'ApiRequestPage'),
   },
   ...moved,
   { path: '*', Component: NotFoundPage },

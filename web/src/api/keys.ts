@@ -68,6 +68,8 @@ export const keys = {
   eventTypes: ['event-types'],
   retrySchedules: ['retry-schedules'],
   apiKeys: ['api-keys'],
+  apiRequestList: (filter: object) => ['api-requests', 'list', filter],
+  apiRequest: (id: string) => ['api-requests', id],
 
   organization: ['organization'],
   members: ['members'],

@@ -46,6 +46,11 @@ export type SendingStatus = Data<`${Org}/sending`, 'get'>
 export type DnsRecord = Item<SendingStatus['records']>
 export type ApiKey = Item<Data<`${Org}/api-keys`, 'get'>>
 export type Scope = Item<ApiKey['scopes']>
+export type ApiRequest = Item<Data<`${Org}/api-requests`, 'get'>>
+export type ApiRequestDetail = Data<`${Org}/api-requests/{id}`, 'get'>
+export type ApiRequestStatus = NonNullable<
+  NonNullable<paths[`${Org}/api-requests`]['get']['parameters']['query']>['status']
+>
 
 export type Contact = Data<`${Org}/contacts/{id}`, 'get'>
 export type ContactStatus = Contact['status']

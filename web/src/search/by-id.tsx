@@ -1,5 +1,6 @@
 import type { SpotlightActionData } from '@mantine/spotlight'
 import {
+  IconApi,
   IconBolt,
   IconFilter,
   IconKey,
@@ -87,6 +88,11 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
     const found = await dataOf(api.GET('/api/v1/organization/imports/{id}', at(id)))
     return { to: paths.contactImport(id), label: found.filename, description: 'Import', icon: <IconUpload {...size} /> }
   },
+  req: async (id) => {
+    const request = await dataOf(api.GET('/api/v1/organization/api-requests/{id}', at(id)))
+    const label = `${request.method} ${request.path}`
+    return { to: paths.apiRequest(id), label, description: 'API request', icon: <IconApi {...size} /> }
+  },
   key: async (id) => {
     const keys = await dataOf(api.GET('/api/v1/organization/api-keys'))
     const key = keys.find((candidate) => candidate.id === id)
@@ -94,7 +100,7 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
   },
 }
 
-const idPattern = /^(msg|con|flw|grp|seg|brc|whk|dlv|key|evt|imp)_[0-9a-z-]{8,64}$/i
+const idPattern = /^(msg|con|flw|grp|seg|brc|whk|dlv|key|req|evt|imp)_[0-9a-z-]{8,64}$/i
 
 export const isId = (text: string) => idPattern.test(text)
 

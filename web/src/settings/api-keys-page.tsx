@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { baseUrl } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
+import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
@@ -16,6 +17,7 @@ import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { TableList } from '../ui/list.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
@@ -85,7 +87,7 @@ const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
     phone: 'title',
     cell: (key) => (
       <>
-        <Text fw={600}>{key.name}</Text>
+        <RowLink to={`${paths.apiRequests}?key=${key.id}`}>{key.name}</RowLink>
         <Text size="xs" c="dimmed" ff="monospace">
           {key.prefix}…
         </Text>

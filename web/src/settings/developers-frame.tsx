@@ -6,6 +6,7 @@ import { TabLinks } from '../ui/tab-links.tsx'
 const tabs = [
   { to: paths.webhooks, label: 'Webhooks' },
   { to: paths.apiKeys, label: 'API keys' },
+  { to: paths.apiRequests, label: 'API requests' },
 ]
 
 export function DevelopersFrame() {

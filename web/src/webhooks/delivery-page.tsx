@@ -8,6 +8,7 @@ import type { DeliveryDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { indentedJson } from '../ui/json.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
@@ -87,7 +88,7 @@ function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
         {delivery.payload === null ? (
           <Empty title="Not available">The event of this delivery was erased.</Empty>
         ) : (
-          <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
+          <CodeBlock code={delivery.payload} shown={indentedJson(delivery.payload)} label="payload" />
         )}
       </Section>
     </>
@@ -96,12 +97,4 @@ function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
 
 function nextAttempt({ next_attempt_at: at }: DeliveryDetail): ReactNode {
   return at && isSoon(at) ? 'Now' : <Time at={at} none="No retry scheduled" />
-}
-
-function indented(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2)
-  } catch {
-    return json
-  }
 }

@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Server } from '../http/server.ts'
+import type { ApiRequestLog, NewApiRequest } from './api-request-log.ts'
+import { redact, redactText } from './redact.ts'
+
+const pathMax = 500
+const userAgentMax = 200
+const messageMax = 500
+const fieldsMax = 10
+/** Of bodies that a route has not parsed. Larger ones would take more than a millisecond. */
+const parsedBytesMax = 64 * 1024
+
+/** Records the requests of API keys at their end. A request that is not kept costs two look-ups. */
+export function recordRequests(server: Server, log: ApiRequestLog): void {
+  server.addHook('onResponse', (request, reply, done) => {
+    const key = request.apiKey
+    if (key !== null && log.keeps(key, reply.statusCode)) log.add(rowOf(key, request, reply))
+    done()
+  })
+}
+
+type Key = NonNullable<FastifyRequest['apiKey']>
+
+function rowOf(key: Key, request: FastifyRequest, reply: FastifyReply): NewApiRequest {
+  const { statusCode: status, elapsedTime: durationMs } = reply
+  const { failure } = request
+  const isRejected = status >= 400 && status < 500
+  return {
+    organizationId: key.organizationId,
+    apiKeyId: key.id,
+    requestId: request.id,
+    // Of the request, not of the response, so that requests are listed in the order in which they were made.
+    at: new Date(Date.now() - durationMs),
+    via: 'api',
+    method: request.method,
+    route: request.routeOptions.url ?? '',
+    path: pathOf(request.url),
+    status,
+    durationMs,
+    client: request.ip,
+    userAgent: textOf(request.headers['user-agent'], userAgentMax),
+    errorType: failure?.type ?? null,
+    errorMessage: textOf(failure?.message, messageMax),
+    errorFields: failure?.fields.length ? failure.fields.slice(0, fieldsMax).map(redactField) : null,
+    query: isRejected && request.url.includes('?') ? redact(request.query) : null,
+    body: isRejected ? redact(jsonOf(request)) : null,
+  }
+}
+
+/** Some routes get the bytes of the body. */
+function jsonOf({ body, headers }: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(body)) return body
+  if (body.length > parsedBytesMax || !headers['content-type']?.includes('json')) return undefined
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+const textOf = (text: string | undefined, lengthMax: number) => (text ? redactText(text, lengthMax) : null)
+
+const redactField = <Field extends { path: string; problem: string }>(field: Field): Field => ({
+  ...field,
+  path: redactText(field.path),
+  problem: redactText(field.problem),
+})
+
+/** Without the query, and decoded: an address in a path is found by its own text when its contact is erased. */
+function pathOf(url: string): string {
+  const path = url.split('?', 1)[0]!
+  return redactText(path.includes('%') ? decodeURIComponent(path) : path, pathMax)
+}

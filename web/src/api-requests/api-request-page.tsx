@@ -1,0 +1,76 @@
+import { Anchor, List } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from 'react-router'
+import type { ApiRequestDetail } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { indentedJson } from '../ui/json.ts'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { apiRequestQuery } from './api-requests.api.ts'
+import { durationOf, RequestStatus } from './request-status.tsx'
+
+export function ApiRequestPage() {
+  const { id = '' } = useParams()
+  const request = useQuery(apiRequestQuery(id))
+  return (
+    <Page
+      title={request.data ? `${request.data.method} ${request.data.path}` : 'API request'}
+      beside={request.data && <RequestStatus request={request.data} />}
+      back={{ to: paths.apiRequests, label: 'API requests' }}
+    >
+      <Load query={request}>{(detail) => <RequestView request={detail} />}</Load>
+    </Page>
+  )
+}
+
+function RequestView({ request }: { request: ApiRequestDetail }) {
+  const query = request.query && JSON.stringify(request.query)
+  return (
+    <>
+      {request.error_type && (
+        <Notice tone={request.status >= 500 ? 'bad' : 'warn'} title={request.error_type}>
+          {request.error_message}
+          {request.error_fields.length > 1 && (
+            <List size="sm" mt={4}>
+              {request.error_fields.map(({ path, problem }) => (
+                <List.Item key={path}>
+                  <code>{path}</code> {problem}
+                </List.Item>
+              ))}
+            </List>
+          )}
+        </Notice>
+      )}
+      <Facts
+        facts={[
+          ['Request ID', <Copyable key="id" value={request.request_id} label="Copy request ID" />],
+          [
+            'API key',
+            <Anchor key="key" component={Link} to={`${paths.apiRequests}?key=${request.api_key_id}`}>
+              {request.api_key_name ?? request.api_key_id}
+            </Anchor>,
+          ],
+          ['Time', <Time key="at" at={request.at} />],
+          ['Duration', durationOf(request)],
+          ['Client address', request.client ?? '–'],
+          ['User agent', request.user_agent ?? '–'],
+        ]}
+      />
+      {query && (
+        <Section title="Query">
+          <CodeBlock code={query} shown={indentedJson(query)} label="query" />
+        </Section>
+      )}
+      {request.body && (
+        <Section title="Body" description="Secrets are replaced, and long texts and lists are shortened.">
+          <CodeBlock code={request.body} shown={indentedJson(request.body)} label="body" />
+        </Section>
+      )}
+    </>
+  )
+}

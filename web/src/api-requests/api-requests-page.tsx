@@ -1,0 +1,95 @@
+import { SegmentedControl, Text } from '@mantine/core'
+import { IconApi } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ApiRequest, ApiRequestStatus } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { apiKeysQuery } from '../settings/settings.api.ts'
+import { GuideLink } from '../ui/api-reference.tsx'
+import type { Column } from '../ui/data-table.tsx'
+import { FilterSelect, optionsOf } from '../ui/filters.tsx'
+import { TableList } from '../ui/list.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Section } from '../ui/section.tsx'
+import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
+import { useApiRequests } from './api-requests.api.ts'
+import { durationOf, RequestStatus } from './request-status.tsx'
+
+const statuses = [
+  { value: '', label: 'All' },
+  { value: '2xx', label: 'Successful' },
+  { value: '4xx', label: 'Rejected' },
+  { value: '5xx', label: 'Failed' },
+]
+
+const columns: Column<ApiRequest>[] = [
+  {
+    header: 'Request',
+    phone: 'title',
+    cell: (request) => (
+      <>
+        <RowLink to={paths.apiRequest(request.request_id)}>
+          {request.method} {request.path}
+        </RowLink>
+        {request.error_message && (
+          <Text size="xs" c="dimmed" className="break">
+            {request.error_message}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { header: 'Status', phone: 'corner', cell: (request) => <RequestStatus request={request} /> },
+  { header: 'API key', cell: (request) => request.api_key_name ?? '–' },
+  { header: 'Duration', align: 'right', cell: durationOf },
+  { header: 'Time', align: 'right', cell: (request) => <Time at={request.at} /> },
+]
+
+export function ApiRequestsPage() {
+  const { filter, field, filtered } = useFilters('query', 'status', 'key')
+  const apiKeys = useQuery(apiKeysQuery)
+  const requests = useApiRequests({
+    search: filter.query,
+    status: filter.status as ApiRequestStatus | '',
+    api_key_id: filter.key,
+  })
+  return (
+    <Section
+      title="API requests"
+      titleHidden
+      description={
+        <>
+          The last requests of each key, for 30 days. Not every request is kept: of a busy key, one successful request
+          per second is. See <GuideLink name="accounts#api-requests">what is recorded</GuideLink>.
+        </>
+      }
+    >
+      <TableList
+        label="API requests"
+        query={requests}
+        columns={columns}
+        rowKey={(request) => request.request_id}
+        filters={
+          <>
+            <SearchField label="Search requests" placeholder="Search by path or request ID" {...field('query')} />
+            <SegmentedControl aria-label="Status" size="xs" data={statuses} {...field('status')} />
+            <FilterSelect
+              label="API key"
+              placeholder="All API keys"
+              searchable
+              data={optionsOf(apiKeys.data)}
+              {...field('key')}
+            />
+          </>
+        }
+        empty={{
+          title: 'No API requests yet',
+          icon: IconApi,
+          children: 'Requests that your apps make with an API key will appear here within seconds.',
+        }}
+        notFound={filtered && { title: 'No requests found', children: 'Try another search or filter.' }}
+      />
+    </Section>
+  )
+}
