@@ -6,7 +6,6 @@ import {
   answers,
   FieldProblemOut,
   FreeObject,
-  IdParams,
   Named,
   Nullable,
   ok,
@@ -82,7 +81,12 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
               description: 'Only requests with a status of this class.',
             }),
           ),
-          method: Type.Optional(oneOf(...methods)),
+          method: Type.Optional(
+            Type.Unsafe<(typeof methods)[number]>({
+              ...oneOf(...methods),
+              description: 'Only requests with this HTTP method.',
+            }),
+          ),
           path: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the path.' })),
           request_id: Type.Optional(
             Type.String({ maxLength: requestIdLengthMax, description: 'The `X-Request-Id` of a response.' }),
@@ -118,7 +122,7 @@ export function apiRequestRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         summary: 'Get a request of an API key',
         description:
           'By the `X-Request-Id` of its response, which errors also contain as `request_id`. Includes the query and the body of a rejected request (4xx), redacted.',
-        params: IdParams,
+        params: Type.Object({ id: Type.String({ description: 'The `X-Request-Id` of the response.' }) }),
         response: answers(DetailOut),
       },
       handler: async (request) => {
