@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
-import { RateLimit } from '../runtime/rate-limit.ts'
+import { type Bucket, RateLimit, takeToken } from '../runtime/rate-limit.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import {
   deleteOldApiRequests,
@@ -41,8 +41,9 @@ const storing = 'store API requests'
 export class ApiRequestLog {
   readonly #db: Db
   readonly #failures: FailureLog
-  readonly #successful = new RateLimit({ ...successful, keysMax })
-  readonly #rejected = new RateLimit({ ...rejected, keysMax })
+  /** Plain maps, because they are read for every request: a `RateLimit` also keeps the order of use. */
+  readonly #successful = new Map<ApiKeyId, Bucket>()
+  readonly #rejected = new Map<ApiKeyId, Bucket>()
   readonly #ofOrganization = new RateLimit({ ...ofOrganization, keysMax })
   readonly #pending: NewApiRequest[] = []
   #timer: NodeJS.Timeout | undefined
@@ -60,13 +61,12 @@ export class ApiRequestLog {
    * before collecting the values of the row.
    */
   keeps(key: { id: ApiKeyId; organizationId: OrganizationId }, status: number): boolean {
-    const ofKey = status >= 400 ? this.#rejected : this.#successful
     const now = performance.now()
-    return (
-      ofKey.allow(key.id, now) &&
-      this.#pending.length < pendingMax &&
-      this.#ofOrganization.allow(key.organizationId, now)
-    )
+    const isKept =
+      status >= 400
+        ? takeFrom(this.#rejected, key.id, now, rejected)
+        : takeFrom(this.#successful, key.id, now, successful)
+    return isKept && this.#pending.length < pendingMax && this.#ofOrganization.allow(key.organizationId, now)
   }
 
   add(row: NewApiRequest): void {
@@ -118,6 +118,16 @@ export class ApiRequestLog {
       if (isDue) await trimApiRequests(this.#db.statement, chosen, keep)
     }
   }
+}
+
+function takeFrom(buckets: Map<ApiKeyId, Bucket>, id: ApiKeyId, now: number, limit: typeof successful): boolean {
+  let bucket = buckets.get(id)
+  if (!bucket) {
+    if (buckets.size >= keysMax) buckets.clear()
+    bucket = { tokens: limit.burst, filledAt: now }
+    buckets.set(id, bucket)
+  }
+  return takeToken(bucket, now, limit) === 0
 }
 
 /** The keys and organizations of the rows, with the number of their rows. */

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { callUrl } from '../support/test-app.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
 import { barriers, barriersInBothThemes } from './support/axe.ts'
@@ -147,13 +148,18 @@ async function fill(): Promise<Record<string, string>> {
     context: { order_id: 'A-1' },
   })
   await manage('POST', '/suppressions', { email: 'gone@example.com' })
-  await manage('POST', '/api-keys', { name: 'Shop' })
+  const { api_key: key } = await manage('POST', '/api-keys', { name: 'Shop' })
+  const body = { group_id: group.id, members: [{ email: 'nobody' }], password: 'secret' }
+  const url = `${service.url}public/api/v1/contacts/add-group-members`
+  const rejected = await callUrl('POST', url, { headers: { 'x-api-token': key }, body })
+  const requestId = rejected.headers.get('x-request-id')
   const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })
   const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
   await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
   await until('the email to arrive in the inbox', async () =>
     (await manage('GET', '/inbox')).some(({ id }: { id: string }) => id === sent.message_id),
   )
+  await until('the request to be stored', async () => (await manage('GET', '/api-requests')).length === 1)
   const draft = await manage('POST', '/broadcasts', { name: 'May news', flow_id: flow.id, service_announcement: true })
   return {
     overview: '',
@@ -179,6 +185,8 @@ async function fill(): Promise<Record<string, string>> {
     webhook: `developers/webhooks/${webhook.id}`,
     ...(tested.delivery_id && { delivery: `developers/webhooks/${webhook.id}/deliveries/${tested.delivery_id}` }),
     'API keys': 'developers/api-keys',
+    'API requests': 'developers/api-requests',
+    'API request': `developers/api-requests/${requestId}`,
     suppressions: 'contacts/suppressions',
     sending: 'settings/sending',
     team: 'settings/team',

@@ -1,5 +1,5 @@
 import { SegmentedControl, Text } from '@mantine/core'
-import { IconApi } from '@tabler/icons-react'
+import { IconListDetails } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ApiRequest, ApiRequestStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -60,8 +60,8 @@ export function ApiRequestsPage() {
       titleHidden
       description={
         <>
-          The last requests of each key, for 30 days. Not every request is kept: of a busy key, one successful request
-          per second is. See <GuideLink name="accounts#api-requests">what is recorded</GuideLink>.
+          The last requests of each API key, for 30 days. Not every request of a busy key is kept. See{' '}
+          <GuideLink name="accounts#api-requests">what is recorded</GuideLink>.
         </>
       }
     >
@@ -85,7 +85,7 @@ export function ApiRequestsPage() {
         }
         empty={{
           title: 'No API requests yet',
-          icon: IconApi,
+          icon: IconListDetails,
           children: 'Requests that your apps make with an API key will appear here within seconds.',
         }}
         notFound={filtered && { title: 'No requests found', children: 'Try another search or filter.' }}

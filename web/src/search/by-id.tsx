@@ -1,9 +1,9 @@
 import type { SpotlightActionData } from '@mantine/spotlight'
 import {
-  IconApi,
   IconBolt,
   IconFilter,
   IconKey,
+  IconListDetails,
   IconMailForward,
   IconPackageExport,
   IconSend,
@@ -91,7 +91,7 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
   req: async (id) => {
     const request = await dataOf(api.GET('/api/v1/organization/api-requests/{id}', at(id)))
     const label = `${request.method} ${request.path}`
-    return { to: paths.apiRequest(id), label, description: 'API request', icon: <IconApi {...size} /> }
+    return { to: paths.apiRequest(id), label, description: 'API request', icon: <IconListDetails {...size} /> }
   },
   key: async (id) => {
     const keys = await dataOf(api.GET('/api/v1/organization/api-keys'))

@@ -9,6 +9,7 @@ import {
   IconExternalLink,
   IconInbox,
   IconKey,
+  IconListDetails,
   IconLock,
   IconLogout,
   IconMailForward,
@@ -49,6 +50,7 @@ export const mainItems: NavItem[] = [
 export const developerItems: NavItem[] = [
   { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
   { to: paths.apiKeys, label: 'API keys', icon: <IconKey size={18} aria-hidden /> },
+  { to: paths.apiRequests, label: 'API requests', icon: <IconListDetails size={18} aria-hidden /> },
 ]
 const settingsItem: NavItem = {
   to: paths.settings,

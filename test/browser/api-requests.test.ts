@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { callUrl } from '../support/test-app.ts'
+import { until } from '../support/until.ts'
+import { sharedBrowser } from './support/chromium.ts'
+import { openTab, segment } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
+
+const browser = await sharedBrowser()
+const service = await startSharedService()
+
+test('the list of requests leads from a key or a request id to the error and the redacted body', async () => {
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const { api_key: key } = await manage('POST', '/api-keys', { name: 'Shop' })
+  const headers = { 'x-api-token': key }
+  await callUrl('GET', `${service.url}public/api/v1/token/check`, { headers })
+  const body = { group_id: 'grp_none', members: [{ email: 'ada@example.com' }], password: 'hunter2' }
+  const rejected = await callUrl('POST', `${service.url}public/api/v1/contacts/add-group-members`, { headers, body })
+  await until('the requests to be stored', async () => (await manage('GET', '/api-requests')).length === 2)
+
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('developers/api-keys')
+  await page.getByRole('link', { name: 'Shop' }).click()
+  await page.getByText('Not every request of a busy key is kept').waitFor()
+  const list = page.getByRole('table', { name: 'API requests' })
+  await list.getByRole('link', { name: 'GET /public/api/v1/token/check' }).waitFor()
+  await segment(page, 'Status', 'Rejected').click()
+  await list.getByRole('link', { name: 'GET /public/api/v1/token/check' }).waitFor({ state: 'hidden' })
+  await list.getByText('Group not found.').waitFor()
+
+  await segment(page, 'Status', 'All').click()
+  const requestId = rejected.headers.get('x-request-id')!
+  await page.getByRole('searchbox', { name: 'Search requests' }).fill(requestId)
+  await list.getByRole('link', { name: 'GET /public/api/v1/token/check' }).waitFor({ state: 'hidden' })
+  await list.getByRole('link', { name: 'POST /public/api/v1/contacts/add-group-members' }).click()
+  await page.getByText('not_found').waitFor()
+  await page.getByText(requestId).waitFor()
+  const shown = await page.getByRole('figure', { name: 'body' }).textContent()
+  expect(JSON.parse(shown!)).toEqual({ ...body, password: '[redacted]' })
+  expect(tab.problems).toEqual([])
+})
