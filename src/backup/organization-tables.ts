@@ -15,11 +15,13 @@ export const excludedTables = new Set([
 ])
 
 /**
- * Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. The limits for new
+ * Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. Positions in the event
+ * feed are transaction ids of its database. The limits for new
  * organizations depend on how and when it was created in this installation.
  */
 export const excludedColumns: Record<string, string[]> = {
   api_keys: ['is_held'],
+  events: ['feed_position'],
   organizations: ['is_operator', 'self_registered', 'created_at'],
   webhooks: ['secret', 'previous_secret', 'previous_secret_until'],
 }

@@ -1,5 +1,7 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { allValues, firstValue } from '../db/rows.ts'
+import { allValues, firstValue, onlyValue } from '../db/rows.ts'
+import { sqlOf } from '../db/sql.ts'
+import { updateDroppedThrough } from './feed-positions.sql.ts'
 
 const advisoryLock = 7_249_318
 /** Readers and writers of events would queue behind us, so give up and retry later. */
@@ -44,8 +46,14 @@ export async function createPartition(tx: Tx, { name, fromId, untilId }: Partiti
  */
 export async function dropPartition(tx: Tx, name: string, keptSince: Date): Promise<void> {
   const since = keptSince.toISOString()
+  await tx.script(`lock table only ${name} in share mode`)
+  const position = await onlyValue(
+    tx.run<{ max: string | null }>(
+      sqlOf(`select max(feed_position)::text from ${name} where occurred_at < $1`, [since]),
+    ),
+  )
+  if (position !== null) await updateDroppedThrough(tx, position)
   await runEach(tx, [
-    `lock table only ${name} in share mode`,
     `create temporary table late on commit drop as select * from ${name} where occurred_at >= '${since}'`,
     `alter table events detach partition ${name}`,
     `drop table ${name}`,
@@ -61,12 +69,14 @@ async function runEach(tx: Tx, statements: readonly string[]): Promise<void> {
 
 /** Deletes up to `limit` events before `keptSince` from the default partition. Returns whether there may be more. */
 export async function deleteStray(tx: Tx, keptSince: Date, limit: number): Promise<boolean> {
-  const rows = await tx`
+  const positions = await allValues(tx<{ position: string }>`
     delete from events_default
     where (organization_id, id) in (
       select organization_id, id from events_default where occurred_at < ${keptSince} limit ${limit})
-    returning true`
-  return rows.length === limit
+    returning feed_position::text as position`)
+  const highest = positions.map(BigInt).reduce((highest, each) => (each > highest ? each : highest), 0n)
+  if (highest > 0n) await updateDroppedThrough(tx, String(highest))
+  return positions.length === limit
 }
 
 export const setKeptSince = (db: Writer, since: Date) =>

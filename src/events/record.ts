@@ -60,6 +60,14 @@ type RecordOptions = {
   expectNew?: boolean
 }
 
+/** What a transaction that recorded events announces after its commit. */
+export class EventsRecorded {
+  readonly events: readonly NewEvent[]
+  constructor(events: readonly NewEvent[]) {
+    this.events = events
+  }
+}
+
 /** An event that was recorded before would have become a first occurrence: it was labelled as made by a machine. */
 class RecordedBefore extends Error {}
 
@@ -125,6 +133,7 @@ async function writeEvents(
   const counters = { flows, organizations: counterChanges(fresh, firsts), bounced }
   if (mayCountLater) writeCountersSoon(tx, counters)
   else writeCounters(tx, counters)
+  if (fresh.length > 0) tx.announce(new EventsRecorded(fresh))
   await writeEvents(tx, reactionsTo(fresh, contacts), { knownMessages })
   return { fresh, suspects }
 }

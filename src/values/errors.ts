@@ -10,6 +10,7 @@ export const statusOf = {
   conflict: 409,
   flow_not_active: 409,
   idempotency_key_reused: 409,
+  cursor_expired: 410,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

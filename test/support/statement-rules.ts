@@ -10,6 +10,7 @@ export const globalTables = [
   'users',
   'api_keys',
   'schema_migrations',
+  'event_feed',
   'events_kept',
   'secret_mark',
   'sending_pause',
