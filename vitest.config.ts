@@ -15,6 +15,7 @@ const slowFiles = [
   'test/kill-while-delivering.test.ts',
   'test/kill-while-sending.test.ts',
   'test/hostile-inputs.test.ts',
+  'test/event-feed-kills.test.ts',
   'src/commands/backup.test.ts',
   'test/faults.test.ts',
   'src/commands/stopping.test.ts',

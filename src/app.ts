@@ -9,6 +9,7 @@ import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
 import { maintainPartitions } from './events/partitions.ts'
+import { checkFeedEpoch } from './events/feed-positions.ts'
 import { PendingCounter } from './events/pending-counts.ts'
 import { registerMetrics } from './http/metrics.ts'
 import { measureRequests } from './http/request-times.ts'
@@ -120,6 +121,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
     await Promise.all([stopWorkers(), parts.sendingProcesses?.stop(), ...loops.map((loop) => loop.stop())])
   }
   const stopServing = async () => {
+    parts.feedReaders.close()
     await Promise.all([server.close(), metricsServer?.close(), bounces?.close()])
     parts.keys.stop()
     await parts.apiRequests.stop()
@@ -140,6 +142,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       await maintainPartitions(partitionsOf(parts)).catch((error) =>
         log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
+      await checkFeedEpoch(parts.db, log)
       counting.start()
       await parts.pause.refresh()
       if (roles.includes('serve')) {

@@ -20,6 +20,8 @@ import type { Db } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
+import { measureFeedDelay } from './event-feed/feed-delay.ts'
+import { WaitingReaders } from './event-feed/waiting-readers.ts'
 import { createEventCounter, EventRecorder } from './events/record.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { Acceptor } from './messages/accept.ts'
@@ -98,6 +100,7 @@ export function createParts(options: PartsOptions) {
   measureBacklog(metrics, db, 'message.send', emailBacklog)
   const counter = createEventCounter(metrics)
   const events = new EventRecorder({ db, counter })
+  measureFeedDelay(metrics, db)
   const quota = quotaOf(config, db)
   return {
     ...sendingParts,
@@ -124,6 +127,7 @@ export function createParts(options: PartsOptions) {
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,
+    feedReaders: new WaitingReaders(db, failures),
     pause,
     quota,
     acceptor: new Acceptor({ db, templates, runner, senders, quota }),

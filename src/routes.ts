@@ -22,6 +22,7 @@ import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { registerDocumentation } from './documentation/documentation.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
+import { feedRoutes } from './event-feed/feed.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
@@ -126,6 +127,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(api, memberRoutes({ members: parts.members }))
       await add(api, sendEmailRoutes({ acceptor, db }))
       await add(api, metricRoutes({ read: parts.readMetrics }))
+      await add(api, feedRoutes({ read: parts.readMetrics, waiting: parts.feedReaders }))
     },
     { prefix: '/public/api/v1' },
   )

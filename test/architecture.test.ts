@@ -20,6 +20,7 @@ const order = [
   'api-requests',
   'webhooks',
   'events',
+  'event-feed',
   'segments',
   'contacts',
   'suppressions',

@@ -50,6 +50,9 @@ const shellText = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 const headerText = (name: string, value: string) =>
   value.includes('$WAXWING_') ? `"${name}: ${value}"` : shellText(`${name}: ${value}`)
 
+/** Methods of the SDK with another name than their operation. */
+const methodNames: Readonly<Record<string, string>> = { readEvents: 'events.list' }
+
 /** Uses the SDK, whose methods have the names of the operations. Operations that a client does not call have none. */
 function typescript(
   operation: Operation,
@@ -62,8 +65,8 @@ function typescript(
   const variable = credential === 'apiKey' ? 'env.WAXWING_API_KEY!' : 'env.WAXWING_TOKEN!'
   const secret = `${isPublicApi ? 'apiKey' : 'token'}: ${variable}`
   const options = [`baseUrl: ${literal(baseUrl)}`, ...(credential ? [secret] : [])].join(', ')
-  const args = isPublicApi ? publicArguments(example) : managementArguments(operation, example)
-  const call = `waxwing.${name}(${args.join(', ')})`
+  const args = isPublicApi ? publicArguments(operation, example) : managementArguments(operation, example)
+  const call = `waxwing.${methodNames[name] ?? name}(${args.join(', ')})`
   const isPaged = parameters.some((parameter) => parameter.name === 'cursor')
   const isVoid = (response.body as { data?: unknown }).data === null
   return [
@@ -104,8 +107,8 @@ function typedQuery({ parameters = [] }: Operation, query: Record<string, string
 }
 
 /** The public API has the parameters of the path or one argument with fields in camel case, and options. */
-function publicArguments({ request }: Example): string[] {
-  const input = request.body ?? request.query
+function publicArguments(operation: Operation, { request }: Example): string[] {
+  const input = request.body ?? (request.query && typedQuery(operation, request.query))
   const key = request.headers?.['Idempotency-Key']
   return [
     ...Object.values(request.params ?? {}).map((value) => literal(value)),

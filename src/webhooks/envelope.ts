@@ -24,8 +24,11 @@ export type WebhookEvent = {
 }
 
 /** Returns the body of a delivery. It is serialized once, stored, and sent byte-identically on every attempt. */
-export function webhookBody(event: WebhookEvent): string {
-  return JSON.stringify({
+export const webhookBody = (event: WebhookEvent): string => JSON.stringify(webhookPayload(event))
+
+/** Returns an event as webhooks and the event feed contain it. */
+export function webhookPayload(event: WebhookEvent) {
+  return {
     event_name: event.eventName,
     organization_id: toText('org', event.organizationId),
     timestamp: Math.floor(event.occurredAt.getTime() / 1000),
@@ -42,7 +45,7 @@ export function webhookBody(event: WebhookEvent): string {
       ...event.data,
       ...(event.isTest && { test: true }),
     },
-  })
+  }
 }
 
 const isReaction = (name: WebhookEventName) => name === 'emailOpen' || name === 'emailClick'

@@ -20,6 +20,7 @@ export async function recordEvents(
   await recorder.record('listRetrySchedules')
   await recorder.record('testWebhook', { params: { id }, body: { event_name: 'emailClick' } })
 
+  const { cursor } = (await app.publicApi('GET', '/events?after=latest')).body.data
   behavior.status = 410
   await app.manage('PATCH', `/organization/contacts/${contactId}`, { status: 'unsubscribed' })
   const delivery = await settled(recorder, id, 'failed')
@@ -35,6 +36,9 @@ export async function recordEvents(
   await recorder.record('rotateWebhookSecret', { params: { id }, body: { overlap_hours: 24 } })
   await recorder.record('deleteWebhook', { params: { id } })
 
+  await app.publicApi('GET', `/events?after=${cursor}&wait=30`)
+  await recorder.record('readEvents', { query: { after: cursor, limit: '1', wait: '30' } })
+  await recorder.record('readEvents', { query: { after: 'abc' }, status: 422 })
   await recorder.record('listEventTypes')
   const clicks = await recorder.record('listEvents', { query: { event_name: 'emailClick' } })
   await recorder.record('getEvent', { params: { id: clicks.data[0].id } })
