@@ -1,4 +1,5 @@
 import { WaxwingError, type WaxwingErrorDetails } from './errors.ts'
+import { pause } from './pause.ts'
 
 export type CallOptions = {
   fetch: typeof fetch
@@ -56,22 +57,6 @@ export async function callApi<Answer>(call: Call, options: CallOptions): Promise
       await pause(waitMs, call.signal)
     }
   }
-}
-
-/** Throws the reason of the signal if it is aborted before or during the pause. */
-function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resume, fail) => {
-    if (signal?.aborted) return fail(signal.reason)
-    const stop = () => {
-      clearTimeout(timer)
-      fail(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resume()
-    }, waitMs)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 }
 
 function pauseBefore(

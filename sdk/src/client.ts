@@ -1,5 +1,6 @@
 import { type Call, type CallOptions, callApi, clientOptions } from './call.ts'
 import { WaxwingError } from './errors.ts'
+import { EventFeed, type FeedPage } from './event-feed.ts'
 import type { MetricEventName } from './events.ts'
 
 /** The idempotency keys that the API accepts. */
@@ -101,6 +102,8 @@ export type EmailEventMetric = MetricCounts & {
 
 /** A client for the public API of a Waxwing server. Every method is idempotent and retried automatically. */
 export class Waxwing {
+  /** All events of the organization, for programs that cannot receive webhooks or must not miss one. */
+  readonly events: EventFeed
   readonly #baseUrl: string
   readonly #headers: Record<string, string>
   readonly #options: CallOptions
@@ -112,6 +115,13 @@ export class Waxwing {
     this.#baseUrl = baseUrl
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
     this.#options = rest
+    this.events = new EventFeed(async (query, { waitMs, signal }) => {
+      const url = `${this.#baseUrl}/public/api/v1/events${query}`
+      const call: Call = { method: 'GET', url, headers: this.#headers, isRepeatable: true, signal }
+      const timeoutMs = this.#options.timeoutMs + waitMs
+      // Events have the field names of webhooks.
+      return (await callApi<{ data: FeedPage }>(call, { ...this.#options, timeoutMs })).data
+    })
   }
 
   /** Returns the organization and scopes of the key. */

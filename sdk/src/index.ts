@@ -6,6 +6,7 @@ export {
   WebhookVerificationError,
 } from './delivery.ts'
 export * from './errors.ts'
+export * from './event-feed.ts'
 export * from './events.ts'
 export { WaxwingManagement } from './generated/management-client.ts'
 export type * from './generated/models.ts'
