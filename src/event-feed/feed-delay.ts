@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Reader } from '../db/db.ts'
-import { getFeedState } from '../events/feed-positions.sql.ts'
+import { getFeedState } from '../events/feed-positions.ts'
 import { measure } from '../runtime/measure.ts'
 
 /** Scrapes whose position is remembered while the feed is delayed. */

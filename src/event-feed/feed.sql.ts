@@ -33,8 +33,8 @@ export const selectEvents = (
     select ${columns} from events
     where organization_id = ${organizationId} and feed_position > 0
       and feed_position >= ${after.position}::int8 and feed_position < ${horizon}::int8
-      and (feed_position > ${after.position}::int8 or id > ${after.id})
-    order by feed_position, id
+      and (feed_position > ${after.position}::int8 or (occurred_at, id) > (${after.occurredAt}, ${after.id}))
+    order by feed_position, occurred_at, id
     limit ${limit}`
 
 /** Returns events that were recorded before events had positions, in the order of their ids. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { type FeedState, getFeedState } from '../events/feed-positions.sql.ts'
+import { type FeedState, getFeedState } from '../events/feed-positions.ts'
 import { timeOfId } from '../events/id-time.ts'
 import { dayMs } from '../values/durations.ts'
 import { invalid, Refusal } from '../values/errors.ts'
@@ -81,7 +81,7 @@ async function selectRows(db: Reader, organizationId: OrganizationId, { after, s
   return [...early, ...(await selectEvents(db, organizationId, { after, horizon, limit: limit - early.length }))]
 }
 
-const placeOfRow = ({ position, id }: FeedRow): Place => ({ position: BigInt(position), id })
+const placeOfRow = ({ position, occurredAt, id }: FeedRow): Place => ({ position: BigInt(position), occurredAt, id })
 
 function toFeedEvent(organizationId: OrganizationId, row: FeedRow, feedId: number): FeedEvent {
   const contact = { id: row.contactId, email: row.contactEmail, firstName: row.contactFirstName }

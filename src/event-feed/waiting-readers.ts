@@ -1,6 +1,6 @@
 import { perOrganization } from '../db/cluster/batches.ts'
 import type { Db } from '../db/db.ts'
-import { getFeedState } from '../events/feed-positions.sql.ts'
+import { getFeedState } from '../events/feed-positions.ts'
 import { EventsRecorded } from '../events/record.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { OrganizationId } from '../values/ids.ts'

@@ -9,6 +9,8 @@ import {
   updateEpoch,
 } from './feed-positions.sql.ts'
 
+export { type FeedState, getFeedState } from './feed-positions.sql.ts'
+
 /**
  * Increases the epoch of the feed if the tables are in another server than before, or on another timeline of it: its
  * transaction ids may be lower than those of the recorded events. So positions never decrease, and cursors stay valid

@@ -29,8 +29,8 @@ const texts: Record<string, string> = {
   request_id: 'req_5d0c8f1e9a4b7c26000001',
   ip_address: '203.0.113.7',
   client: '203.0.113.7',
-  cursor: 'LnTqswAAAAAAAAOnAZytaz4AehuMLT5PWmt8jQ',
-  after: 'LnTqswAAAAAAAAOmAZytaz4AehuMLT5PWmt8jQ',
+  cursor: 'LnTqswAAAAAAAAOnAAABnNYi-dgBnNYi-dh6G4wtPk9aa3yN',
+  after: 'LnTqswAAAAAAAAOmAADlaJGS9___________________fw',
   next_cursor: 'WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ',
 }
 const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
