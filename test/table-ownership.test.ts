@@ -45,6 +45,8 @@ const owners: Record<string, string> = {
   flow_versions: 'flows',
   flows: 'flows',
   inbox: 'inbox',
+  domains: 'domains',
+  verified_domains: 'domains',
   segments: 'segments',
   idempotency_keys: 'messages',
   messages: 'messages',

@@ -111,6 +111,11 @@ const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
   contactSubscribed: { source, subscription },
   broadcastStarted: broadcast,
   broadcastFinished: broadcast,
+  domainStatusChanged: {
+    id: text('The domain, `dom_…`.'),
+    name: text('Its name.'),
+    status: { type: 'string', enum: ['verified', 'warning', 'unverified'] },
+  },
 }
 
 /** Of event types with the same data. */

@@ -4,7 +4,7 @@ import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import {
   eventTypes,
-  isBroadcastEventName,
+  isOrganizationEventName,
   isContactChangeName,
   isSelectedByName,
   type WebhookEventName,
@@ -64,7 +64,7 @@ function exampleOf(eventName: WebhookEventName) {
     flowId: isContactChangeName(eventName) ? null : flowId,
     machine,
     data,
-    contact: isBroadcastEventName(eventName) ? null : contact,
+    contact: isOrganizationEventName(eventName) ? null : contact,
   })
   return JSON.parse(body)
 }

@@ -55,6 +55,7 @@ export const recordKinds = {
   brc: 'broadcast',
   con: 'contact',
   dlv: 'delivery',
+  dom: 'domain',
   evt: 'event',
   flw: 'flow',
   grp: 'group',

@@ -26,6 +26,7 @@ export type SessionId = Branded<'ses'>
 export type SegmentId = Branded<'seg'>
 export type BulkActionId = Branded<'blk'>
 export type BroadcastId = Branded<'brc'>
+export type DomainId = Branded<'dom'>
 
 export type IdOf = {
   org: OrganizationId
@@ -46,6 +47,7 @@ export type IdOf = {
   seg: SegmentId
   blk: BulkActionId
   brc: BroadcastId
+  dom: DomainId
 }
 export type Prefix = keyof IdOf
 

@@ -3,7 +3,7 @@ import type { SecretBox } from '../secrets/secrets.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import {
   eventTypes,
-  isBroadcastEventName,
+  isOrganizationEventName,
   isContactChangeName,
   isSelectedByName,
   type WebhookEventName,
@@ -42,7 +42,7 @@ export async function sendTestEvent(
     flowId: isContactChangeName(eventName) ? null : newId('flw'),
     machine,
     data,
-    contact: isBroadcastEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
+    contact: isOrganizationEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
     isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1, rules: webhook }
