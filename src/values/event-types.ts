@@ -35,6 +35,8 @@ export const isContactChangeName = (text: string): text is ContactChangeName =>
   (contactChangeNames as readonly string[]).includes(text)
 export const isOrganizationEventName = (text: string): text is OrganizationEventName =>
   (organizationEventNames as readonly string[]).includes(text)
+/** Only messages and broadcasts belong to a flow. */
+export const hasFlow = (text: string): boolean => !isContactChangeName(text) && text !== 'domainStatusChanged'
 /** Webhooks with `all_events` do not receive these unless they select them by name. */
 export const isSelectedByName = (text: string): text is ContactChangeName | OrganizationEventName =>
   isContactChangeName(text) || isOrganizationEventName(text)

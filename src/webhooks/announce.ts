@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
-import type { OrganizationEventName, EventData } from '../values/event-types.ts'
+import type { EventData, OrganizationEventName } from '../values/event-types.ts'
 import { type FlowId, newId, type OrganizationId } from '../values/ids.ts'
 import { findSelecting, insertAnnounced } from './announce.sql.ts'
 import { webhookBody } from './envelope.ts'
