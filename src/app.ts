@@ -8,8 +8,7 @@ import { bulkActionWorker } from './bulk-actions/bulk-action.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
-import { checkDueDomains } from './domains/checking.ts'
-import { resealDomainKeys } from './domains/dkim-keys.ts'
+import { removeExpiredFiles } from './email-contents/retention.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { checkFeedEpoch } from './events/feed-positions.ts'
 import { PendingCounter } from './events/pending-counts.ts'
@@ -268,12 +267,9 @@ function createLoops(parts: Parts): Loop[] {
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
+    loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),
     loop('trim the inbox', hourMs, () => trimInbox(db)),
-    loop('check domains', minuteMs, () => checkDueDomains(parts.domains)),
     loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
-    loop('check domain keys', 10 * minuteMs, async () => {
-      if (await parts.isRotating()) await resealDomainKeys(parts.domains)
-    }),
     loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
     loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),
   ]

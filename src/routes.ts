@@ -21,7 +21,6 @@ import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { registerDocumentation } from './documentation/documentation.routes.ts'
-import { domainRoutes } from './domains/domains.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
@@ -39,6 +38,7 @@ import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
+import { emailRoutes } from './messages/emails.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
@@ -126,7 +126,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       withSecurity(api, 'apiKey')
       await add(api, tokenCheckRoutes())
       await add(api, memberRoutes({ members: parts.members }))
-      await add(api, sendEmailRoutes({ acceptor, db }))
+      await add(api, sendEmailRoutes({ acceptor, db, uploads: parts.uploads }))
+      await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks }))
       await add(api, metricRoutes({ read: parts.readMetrics }))
       await add(api, feedRoutes({ read: parts.readMetrics, waiting: parts.feedReaders }))
     },
@@ -213,7 +214,6 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               bounceProviders: providerTitles(config),
             }),
           )
-          await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
           await add(organization, noticeRoutes({ read }))
           await add(organization, activityRoutes({ read }))
           await add(organization, overviewRoutes({ read }))

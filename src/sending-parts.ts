@@ -4,6 +4,7 @@ import { broadcastJob } from './broadcasts/broadcast.job.ts'
 import type { Config } from './config/config.ts'
 import type { Tuning } from './config/tuning.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import { ContentStore } from './email-contents/content-store.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { dkimOf } from './mail/dkim.ts'
@@ -49,6 +50,7 @@ export function createSendingParts(options: SendingPartsOptions) {
     metrics,
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
     templates: new TemplateCache(db),
+    contents: new ContentStore(db),
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
@@ -93,6 +95,7 @@ export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
   relay: parts.relay,
   dkim: parts.dkim,
   senders: parts.senders,
+  contents: parts.contents,
   retryDelays: parts.config.MAIL_RETRY_DELAYS,
 })
 

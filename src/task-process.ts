@@ -2,6 +2,7 @@ import { readMembersTask } from './contacts/members.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
 import { readImportTask } from './imports/import.task.ts'
 import { inspectImportTask } from './imports/inspect.task.ts'
+import { emailTextTask } from './messages/email-text.task.ts'
 import { readAddressListTask } from './suppressions/address-list.task.ts'
 import { serveTasks } from './tasks/serve.ts'
 import { classifyBounceTask } from './tracking/classify-bounce.task.ts'
@@ -17,4 +18,5 @@ serveTasks([
   previewTask,
   draftTask,
   bodyTask,
+  emailTextTask,
 ])

@@ -56,7 +56,9 @@ test('every operation has a unique name, and those of the SDK have the names of 
     'checkToken',
     'getEmailEventMetric',
     'readEvents',
+    'sendEmail',
     'sendEmailThroughFlow',
+    'sendEmails',
   ])
   expect(names).toEqual(
     expect.arrayContaining([

@@ -22,7 +22,8 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   })
   const flowId = await createFlow(app)
   await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
-  const message = (await send(app, flowId)).body.data
+  const attachments = ['a.txt', 'b.txt'].map((filename) => ({ filename, content: 'YQ==' }))
+  const message = (await send(app, flowId, { attachments })).body.data
   const action = await make('/bulk-actions', {
     action: 'add_to_group',
     group_id: group.id,
@@ -31,7 +32,6 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
   await make('/suppressions', { email: 'bob@example.com' })
   const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
-  const domain = await make('/domains', { name: 'acme.example.com' })
   const csv = 'email\ncarol@example.com\n'
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
@@ -66,8 +66,8 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     events: (await list('/events'))[0].id,
     contact_id: message.contact_id,
     version: '1',
+    position: '1',
     broadcasts: broadcast.id,
-    domains: domain.id,
   }
 }
 

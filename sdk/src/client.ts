@@ -27,6 +27,7 @@ export type Scope =
   | 'flows:write'
   | 'flows:send'
   | 'messages:read'
+  | 'messages:send'
   | 'broadcasts:read'
   | 'broadcasts:write'
   | 'broadcasts:send'
@@ -60,7 +61,49 @@ export type EmailToSend = {
   context?: Record<string, unknown>
   /** At most 90 days ahead. The email is sent at once if the time has passed or is omitted. A string is an RFC 3339 time. */
   sendAt?: Date | string
+  /** At most 20 files of 10 MB each, and 15 MB together. */
+  attachments?: Attachment[]
 }
+/** A file that is sent with an email. */
+export type Attachment = {
+  filename: string
+  /** The bytes of the file, or its content in base64. */
+  content: Uint8Array | string
+  /** Derived from the file name if omitted. */
+  contentType?: string
+  /** Shows an image in the HTML: `logo` for `<img src="cid:logo">`. */
+  contentId?: string
+}
+/** An email without a flow. Each recipient gets a message of its own; nobody sees `bcc`. */
+export type Email = {
+  /** `hello@example.com` or `Example <hello@example.com>`. */
+  from: string
+  to: string | string[]
+  cc?: string | string[]
+  bcc?: string | string[]
+  replyTo?: string | string[]
+  subject: string
+  html?: string
+  /** Derived from `html` if omitted. */
+  text?: string
+  attachments?: Attachment[]
+  headers?: Record<string, string>
+  tags?: { name: string; value: string }[]
+  /** Both are tracked by default. */
+  tracking?: { opens?: boolean; clicks?: boolean }
+  /** Default `transactional`. */
+  kind?: 'transactional' | 'marketing'
+  sendAt?: Date | string
+}
+export type EmailMessage = {
+  id: string
+  email: string
+  status: 'queued' | 'scheduled' | 'suppressed'
+  reason: string | null
+}
+export type EmailSent = { id: string; messages: EmailMessage[]; warnings: string[] }
+export type EmailProblem = { type: string; message: string; fields: { path: string; problem: string }[] }
+export type EmailResult = ({ ok: true } & EmailSent) | { ok: false; error: EmailProblem }
 export type SendOptions = {
   /**
    * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Generated if
@@ -147,18 +190,33 @@ export class Waxwing {
 
   /** Returns once the email is durably queued. */
   async sendEmailThroughFlow(email: EmailToSend, options: SendOptions = {}): Promise<EmailAccepted> {
-    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
-    // Other characters cannot be sent in a header and would look like a network error.
-    if (!keyPattern.test(idempotencyKey)) {
-      const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
-      throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
+    const { flowId, contactEmail, context, sendAt, attachments } = email
+    const body = {
+      flow_id: flowId,
+      contact_email: contactEmail,
+      context,
+      send_at: timeOf(sendAt),
+      attachments: attachments?.map(attachmentBody),
     }
-    const { flowId, contactEmail, context, sendAt } = email
-    const send_at = sendAt instanceof Date ? sendAt.toISOString() : sendAt
-    const body = { flow_id: flowId, contact_email: contactEmail, context, send_at }
-    return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, {
-      'Idempotency-Key': idempotencyKey,
-    })
+    return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, idempotent(options))
+  }
+
+  /** Sends an email without a flow. Returns once it is durably queued. */
+  async sendEmail(email: Email, options: SendOptions = {}): Promise<EmailSent> {
+    return this.#call('POST', '/public/api/v1/emails', emailBody(email), idempotent(options))
+  }
+
+  /** Sends up to 100 emails. Each is accepted or rejected on its own, or with `atomic` all of them or none. */
+  async sendEmails(emails: Email[], options: SendOptions & { atomic?: boolean } = {}): Promise<EmailResult[]> {
+    const query = options.atomic ? '?atomic=true' : ''
+    const body = emails.map(emailBody)
+    const { results } = await this.#call<{ results: EmailResult[] }>(
+      'POST',
+      `/public/api/v1/emails/batch${query}`,
+      body,
+      idempotent(options),
+    )
+    return results
   }
 
   /** Cancels an email that is scheduled or queued. Throws `conflict` if it was sent or is being sent. */
@@ -196,6 +254,41 @@ export class Waxwing {
     }
     return inCamelCase((await callApi<{ data: unknown }>(call, this.#options)).data) as Data
   }
+}
+
+function idempotent({ idempotencyKey = crypto.randomUUID() }: SendOptions): Record<string, string> {
+  // Other characters cannot be sent in a header and would look like a network error.
+  if (!keyPattern.test(idempotencyKey)) {
+    const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
+    throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
+  }
+  return { 'Idempotency-Key': idempotencyKey }
+}
+
+const timeOf = (time: Date | string | undefined) => (time instanceof Date ? time.toISOString() : time)
+
+const emailBody = ({ replyTo, sendAt, attachments, ...email }: Email) => ({
+  ...email,
+  reply_to: replyTo,
+  send_at: timeOf(sendAt),
+  attachments: attachments?.map(attachmentBody),
+})
+
+const attachmentBody = ({ filename, content, contentType, contentId }: Attachment) => ({
+  filename,
+  content: typeof content === 'string' ? content : base64Of(content),
+  content_type: contentType,
+  content_id: contentId,
+})
+
+const encodedBytesMax = 0x6000
+
+/** Without `Buffer`, which edge runtimes do not have. In parts, because a call has a limited number of arguments. */
+function base64Of(bytes: Uint8Array): string {
+  const parts: string[] = []
+  for (let start = 0; start < bytes.length; start += encodedBytesMax)
+    parts.push(btoa(String.fromCharCode(...bytes.subarray(start, start + encodedBytesMax))))
+  return parts.join('')
 }
 
 /** Responses contain no free-form objects, so all keys can be renamed. */

@@ -6,6 +6,7 @@ export const scopes = [
   'flows:write',
   'flows:send',
   'messages:read',
+  'messages:send',
   'broadcasts:read',
   'broadcasts:write',
   'broadcasts:send',
@@ -22,8 +23,11 @@ export const publicScopes: readonly Scope[] = ['contacts:write', 'flows:send', '
 /** Two names for the same: the public API calls it analytics, and the other scopes are named by resource. */
 const metricScopes: readonly Scope[] = ['analytics:read', 'metrics:read']
 
+/** What may send through flows may also send without one. */
 export const hasScope = (granted: readonly Scope[], scope: Scope): boolean =>
-  granted.includes(scope) || (metricScopes.includes(scope) && metricScopes.some((name) => granted.includes(name)))
+  granted.includes(scope) ||
+  (scope === 'messages:send' && granted.includes('flows:send')) ||
+  (metricScopes.includes(scope) && metricScopes.some((name) => granted.includes(name)))
 
 type Resource = 'contacts' | 'flows' | 'messages' | 'broadcasts' | 'webhooks' | 'metrics'
 

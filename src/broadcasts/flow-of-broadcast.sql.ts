@@ -19,7 +19,7 @@ export async function findFlowOf(
     select flows.kind, flows.status, flows.version_id, organizations.name as organization_name
     from flows
     join organizations on organizations.id = flows.organization_id and organizations.deleted_at is null
-    where flows.organization_id = ${organizationId} and flows.id = ${flowId}
+    where flows.organization_id = ${organizationId} and flows.id = ${flowId} and not flows.is_built_in
       and (${includeDeleted} or flows.deleted_at is null)`
   return row
 }

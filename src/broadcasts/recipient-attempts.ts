@@ -90,6 +90,8 @@ export class RecipientAttempts {
         recipient: draft.recipient,
         subscription: recipient.subscription,
         suppressedBy: recipient.suppressedBy,
+        contentId: null,
+        tags: null,
       }
       for (;;) {
         let mustCheck = false

@@ -18,6 +18,8 @@ export const tuning = {
   recipientNamesMsMax: 250,
   /** Concurrent requests to one webhook endpoint. */
   webhookConcurrency: 16,
+  /** Size of the attachments that are stored for one organization. */
+  attachmentMibPerOrganization: 5_000,
   /** The replica is not used while its data is older than this. */
   replicaLagMsMax: 5_000,
 }

@@ -1,7 +1,7 @@
 import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { EventName } from '../values/event-types.ts'
+import type { EventName, EventTag } from '../values/event-types.ts'
 import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type DimensionKind = 'domain' | 'link' | 'reason' | 'version'
@@ -16,25 +16,30 @@ const valuesMaxOfKind = sql`case when known.kind = 'version' then 20 else 50 end
 /** The domain that an address belongs to; null for the empty address of an erased contact. */
 export const domainOf = (email: Sql): Sql => sql`nullif(lower(substring(${email} from '[^@]*$')), '')`
 
-/** Returns what is counted of the messages of events: their version and the domain of their recipient. */
+/**
+ * Returns what is counted of the messages of events: their version and the domain of their recipient. Adds the tags of
+ * messages that have some to `tagsOf`.
+ */
 export async function findCountedMessages(
   db: Reader,
   events: readonly { organizationId: OrganizationId; messageId: MessageId | null }[],
+  tagsOf: Map<MessageId, EventTag[]> = new Map(),
 ): Promise<Map<MessageId, readonly Dimension[]>> {
   const keys = new Map<MessageId, OrganizationId>()
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
-  const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
-    select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain
+  const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null; tags: EventTag[] | null }>`
+    select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain, message.tags
     from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
     cross join lateral (
-      select id, flow_version_id, email from messages
+      select id, flow_version_id, email, tags from messages
       where messages.organization_id = key.organization_id and messages.id = key.id
       offset 0
     ) as message`
   return new Map(
-    rows.map(({ id, versionId, domain }) => {
+    rows.map(({ id, versionId, domain, tags }) => {
+      if (tags) tagsOf.set(id, tags)
       const version: Dimension = { kind: 'version', value: versionId }
       return [id, domain === null ? [version] : [version, { kind: 'domain', value: domain }]]
     }),

@@ -1,4 +1,5 @@
 import type { Reader } from '../db/db.ts'
+import type { EventTag } from '../values/event-types.ts'
 import type { ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
 import { findCountedMessages } from './flow-counters.sql.ts'
 import type { Dimension } from './flow-counters.ts'
@@ -14,6 +15,7 @@ export type KnownMessage = {
   /** The current address of the contact. Null if the contact has to be looked up. */
   contactEmail: string | null
   contactFirstName: string | null
+  tags: EventTag[] | null
 }
 
 /** Returns the contacts of events by id. Looks up those that are not known. Erased contacts are missing. */
@@ -30,19 +32,35 @@ export async function contactsOf(
   return contacts
 }
 
-/** Returns what is counted of the messages of events: their version and the domain of their recipient. */
+/**
+ * Returns what is counted of the messages of events: their version and the domain of their recipient. Also returns the
+ * tags of messages that have some.
+ */
 export async function countedMessagesOf(
   db: Reader,
   events: readonly NewEvent[],
   known: readonly KnownMessage[],
-): Promise<ReadonlyMap<MessageId, readonly Dimension[]>> {
+): Promise<{ dimensions: ReadonlyMap<MessageId, readonly Dimension[]>; tags: ReadonlyMap<MessageId, EventTag[]> }> {
   const dimensionsOf = dimensionsOfKnown()
   const messages = new Map<MessageId, readonly Dimension[]>()
-  for (const message of known) messages.set(message.id, dimensionsOf(message))
+  const tags = new Map<MessageId, EventTag[]>()
+  for (const message of known) {
+    messages.set(message.id, dimensionsOf(message))
+    if (message.tags) tags.set(message.id, message.tags)
+  }
   const missing = events.filter(({ messageId }) => messageId !== null && !messages.has(messageId))
   if (missing.length > 0)
-    for (const [id, dimensions] of await findCountedMessages(db, missing)) messages.set(id, dimensions)
-  return messages
+    for (const [id, dimensions] of await findCountedMessages(db, missing, tags)) messages.set(id, dimensions)
+  return { dimensions: messages, tags }
+}
+
+/** Returns the events with the tags of their messages. */
+export function withTags(events: readonly NewEvent[], tagsOf: ReadonlyMap<MessageId, EventTag[]>): readonly NewEvent[] {
+  if (tagsOf.size === 0) return events
+  return events.map((event) => {
+    const tags = event.messageId && tagsOf.get(event.messageId)
+    return tags ? { ...event, data: { ...event.data, tags } } : event
+  })
 }
 
 /** The messages of a batch have few versions and domains, which share their arrays. */

@@ -14,7 +14,7 @@ import { burstCandidates, findSuspects, labelBursts, mayHoldBurst } from './burs
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
 import { countByFlow } from './count-by-flow.ts'
 import { CounterChanges, writeCounters } from './counters.ts'
-import { contactsOf, countedMessagesOf, type KnownMessage } from './known-messages.ts'
+import { contactsOf, countedMessagesOf, type KnownMessage, withTags } from './known-messages.ts'
 import { writeCountersSoon } from './pending-counts.ts'
 import {
   type EventContact,
@@ -96,7 +96,7 @@ export async function recordEvents(
  */
 async function writeEvents(
   tx: Tx,
-  events: readonly NewEvent[],
+  given: readonly NewEvent[],
   {
     messagesAreUpdated = false,
     knownMessages = [],
@@ -105,12 +105,13 @@ async function writeEvents(
     expectNew = false,
   }: RecordOptions = {},
 ): Promise<Recorded> {
-  if (events.length === 0) return { fresh: [], suspects: [] }
-  const [subscriptions, contacts, messages] = await Promise.all([
-    known ?? findSubscriptionsOf(tx, events),
-    contactsOf(tx, events, knownMessages),
-    countedMessagesOf(tx, events, knownMessages),
+  if (given.length === 0) return { fresh: [], suspects: [] }
+  const [subscriptions, contacts, { dimensions, tags }] = await Promise.all([
+    known ?? findSubscriptionsOf(tx, given),
+    contactsOf(tx, given, knownMessages),
+    countedMessagesOf(tx, given, knownMessages),
   ])
+  const events = withTags(given, tags)
   const inserting = insertEvents(tx, inKeyOrder(events), contacts)
   const [inserted, firstsExpected] = await Promise.all([
     inserting,
@@ -124,7 +125,7 @@ async function writeEvents(
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
   const [flows, suspects] = await Promise.all([
-    countByFlow(tx, fresh, firsts, messages),
+    countByFlow(tx, fresh, firsts, dimensions),
     findSuspects(tx, burstCandidates({ fresh, laterClickIds: laterClicks(fresh, firsts) })),
   ])
   const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)

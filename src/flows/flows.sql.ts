@@ -92,14 +92,14 @@ export const updateFlow = (
 export const markFlowDeleted = (db: Writer, organizationId: OrganizationId, id: FlowId) =>
   hasRows(db`
     update flows set deleted_at = now(), status = 'archived'
-    where organization_id = ${organizationId} and id = ${id} and deleted_at is null
+    where organization_id = ${organizationId} and id = ${id} and deleted_at is null and not is_built_in
     returning id`)
 
 export const findFlow = (db: Reader, organizationId: OrganizationId, id: FlowId, lock = false) =>
   first(
     db<Flow>`
     select ${flowColumns} from flows
-    where organization_id = ${organizationId} and id = ${id} and deleted_at is null
+    where organization_id = ${organizationId} and id = ${id} and deleted_at is null and not is_built_in
     ${lock ? sql`for update` : sql``}`,
   )
 
@@ -162,6 +162,7 @@ export async function selectFlows(
   const conditions = [
     sql`flows.organization_id = ${organizationId}`,
     sql`flows.deleted_at is null`,
+    sql`not flows.is_built_in`,
     filter.status ? sql`flows.status = ${filter.status}` : sql`flows.status <> 'archived'`,
     ...(filter.query ? [matchesQuery(filter.query)] : []),
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),

@@ -5,8 +5,13 @@ import { visitTags } from './html-tags.ts'
  * Adds a visible unsubscribe link to a marketing email. A part that contains the link already stays unchanged. Checks the
  * rendered email, not the template, because a template may show the link under a condition only.
  */
-export function withUnsubscribeLine<Bodies extends { html: string; text: string }>(body: Bodies, url: string): Bodies {
-  return { ...body, html: htmlWithLine(body.html, url), text: textWithLine(body.text, url) }
+export function withUnsubscribeLine<Bodies extends { html: string | null; text: string | null }>(
+  body: Bodies,
+  url: string,
+): Bodies {
+  const html = body.html === null ? null : htmlWithLine(body.html, url)
+  const text = body.text === null ? null : textWithLine(body.text, url)
+  return { ...body, html, text }
 }
 
 function htmlWithLine(html: string, url: string): string {

@@ -85,10 +85,10 @@ export const page = <Item>({ items, nextCursor }: { items: Item[]; nextCursor: s
 
 /** `type: [T, 'null']` instead of a union, so that the serializer does not validate to choose a branch. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
-  const { type, enum: values } = schema as unknown as { type: string; enum?: string[] }
+  const { type, enum: values } = schema as unknown as { type: string | string[]; enum?: string[] }
   return Type.Unsafe<Static<Schema> | null>({
     ...schema,
-    type: [type, 'null'],
+    type: [type, 'null'].flat(),
     ...(values && { enum: [...values, null] }),
   })
 }

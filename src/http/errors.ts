@@ -104,7 +104,7 @@ function toRefusal(error: unknown): Refusal | undefined {
       retryAfterSeconds: unavailableRetrySeconds,
     })
   const fault = error as Partial<FastifyError>
-  if (fault.validation) return validationRefusal(fault as FastifyError)
+  if (fault.validation) return validationRefusal(fault.validation, fault.validationContext)
   switch (fault.code) {
     // PostgreSQL: character_not_in_repertoire, untranslatable_character, datetime_field_overflow.
     case '22021':
@@ -138,13 +138,14 @@ type AjvError = {
   parentSchema?: { properties?: object }
 }
 
-function validationRefusal({ validation, validationContext }: FastifyError): Refusal {
-  const fields = ((validation ?? []) as AjvError[]).map((fault): FieldProblem => {
+/** Describes the errors of a validator. */
+export function validationRefusal(errors: unknown, context = 'body'): Refusal {
+  const fields = ((errors ?? []) as AjvError[]).map((fault): FieldProblem => {
     const parts = (fault.instancePath ?? '').split('/').slice(1)
     if (fault.keyword === 'required') parts.push(String(fault.params?.missingProperty))
     if (fault.keyword === 'discriminator') parts.push(String(fault.params?.tag))
     if (fault.keyword === 'additionalProperties') parts.push(String(fault.params?.additionalProperty))
-    return { path: parts.join('.') || String(validationContext ?? 'body'), problem: problemOf(fault) }
+    return { path: parts.join('.') || context, problem: problemOf(fault) }
   })
   const [first] = fields
   return new Refusal('validation_failed', first ? `${first.path}: ${first.problem}.` : 'The request is not valid.', {

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { parse } from 'node:querystring'
 import {
@@ -16,6 +15,7 @@ import { Refusal, type RefusalType } from '../values/errors.ts'
 import { type AccessLogOptions, logRequests } from './access-log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
+import { createJsonParser } from './json-body.ts'
 import { answerMalformedRequest } from './malformed-request.ts'
 import { closeSlowRequests } from './slow-requests.ts'
 import { buildSerializer, buildValidator } from './validator.ts'
@@ -147,21 +147,14 @@ function readQuery(text: string) {
   return parse(pairs.join('&'))
 }
 
-/** Accepts a content type without a body, as some clients send with DELETE. Prevents prototype pollution. */
 function readJson(server: Server): void {
-  const parseJson = server.getDefaultJsonParser('remove', 'remove')
+  const parse = createJsonParser(server)
   server.removeContentTypeParser('application/json')
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     enterSection(request.section)
-    if (body.length === 0 && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
-    // Decoding would replace invalid bytes with U+FFFD, which would be stored.
-    else if (!isUtf8(body)) done(new Refusal('invalid_json', 'The body is not valid JSON: it is not UTF-8.'))
-    else void parseJson(request, body.toString(), done)
+    parse(request, body, done)
   })
 }
-
-const needsBody = (schema: unknown) =>
-  schema !== undefined && ![(schema as { type?: unknown }).type].flat().includes('null')
 
 /** Unique but not secret, so random bytes are drawn once per process. */
 function requestIds(): () => string {

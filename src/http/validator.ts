@@ -1,5 +1,6 @@
 import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler'
 import SerializerCompiler from '@fastify/fast-json-stringify-compiler'
+import type { FastifySchemaCompiler } from 'fastify'
 
 type RouteSchema = { schema: unknown; httpPart?: string }
 type Validate = ((data: unknown) => unknown) & { errors?: unknown }
@@ -16,6 +17,8 @@ const options = {
   removeAdditional: false,
   useDefaults: true,
   discriminator: true,
+  // An address, or an array of addresses.
+  allowUnionTypes: true,
   verbose: true,
   validateFormats: false,
 }
@@ -57,6 +60,17 @@ export const buildValidator = ((externalSchemas: never) => {
     return validate
   }
 }) as unknown as BuildCompilerFromPool
+
+const compile = (buildValidator as unknown as (externalSchemas: object) => Compile)({})
+
+/** The usual validators, for routes that validate their body in another way. For schemas without references. */
+export const compileValidator = compile as unknown as FastifySchemaCompiler<unknown>
+
+/** Returns a validator of one value, for routes that validate the elements of their body one by one. */
+export function createCheck(schema: unknown): (data: unknown) => { errors: unknown } | undefined {
+  const validate = compile({ schema, httpPart: 'body' })
+  return (data) => (validate(data) === false ? { errors: validate.errors } : undefined)
+}
 
 /** Serializers that, like validators, are compiled when they are first used. */
 export const buildSerializer: SerializerCompiler.SerializerFactory = (externalSchemas, options) => {

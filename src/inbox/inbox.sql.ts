@@ -21,7 +21,7 @@ const visibleTo = ({ role }: InboxReader) => (role === 'owner' ? sql`true` : sql
 
 const inboxColumns = (
   organizationId: OrganizationId,
-) => sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
+) => sql`message_id, sender, recipient, subject, coalesce(size_bytes, length(raw))::int8 as size_bytes, received_at,
   exists (select from messages where organization_id = ${organizationId} and id = inbox.message_id) as is_message`
 
 export async function selectInbox(
@@ -65,6 +65,8 @@ export type InboxRow = {
   recipient: string
   subject: string
   raw: string
+  /** Of the whole email, if `raw` is only its start. */
+  sizeBytes?: number
   /** For emails with links that sign in as another user. */
   ownersOnly?: boolean
 }
@@ -78,8 +80,8 @@ export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertInt
 
 export const insertIntoInbox = (db: Writer, rows: InboxRow[], condition = sql`true`) =>
   db`
-    insert into inbox (organization_id, message_id, sender, recipient, subject, raw, owners_only)
-    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8'), owners_only
+    insert into inbox (organization_id, message_id, sender, recipient, subject, raw, size_bytes, owners_only)
+    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8'), size_bytes, owners_only
     from unnest(
       ${rows.map((row) => row.organizationId)}::uuid[],
       ${rows.map((row) => row.messageId)}::uuid[],
@@ -87,8 +89,9 @@ export const insertIntoInbox = (db: Writer, rows: InboxRow[], condition = sql`tr
       ${rows.map((row) => row.recipient)}::text[],
       ${rows.map((row) => row.subject)}::text[],
       ${rows.map((row) => row.raw)}::text[],
+      ${rows.map((row) => row.sizeBytes ?? null)}::int8[],
       ${rows.map((row) => row.ownersOnly ?? false)}::boolean[]
-    ) as row (organization_id, message_id, sender, recipient, subject, raw, owners_only)
+    ) as row (organization_id, message_id, sender, recipient, subject, raw, size_bytes, owners_only)
     where ${condition}
     on conflict do nothing`
 

@@ -18,6 +18,10 @@ export type DkimSigner = {
   publicKey: KeyObject
   /** Returns the message with its signature prepended. With RSA-2048 the most expensive step of an email. */
   sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
+  /** Returns the signature as a header field with CRLF. `head` are the header fields, with or without the last CRLF. */
+  signHead(head: string, bodyHash: string, now: Date): string
+  /** The length of what `signHead` returns. */
+  signatureLength(head: string, now: Date): number
 }
 
 /** Loads the key once, because parsing it is expensive. Throws `SetupFault` if a setting is invalid. */
@@ -33,8 +37,22 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
     if (typeof raw === 'string') return signText(raw, 'utf8', signer, key, now) as Raw
     return Buffer.from(signText(raw.toString('latin1'), 'latin1', signer, key, now), 'latin1') as Raw
   }
-  return { ...signer, sign }
+  const encodedHash = (bytes: number) => Buffer.alloc(bytes).toString('base64')
+  return {
+    ...signer,
+    sign,
+    signHead: (head, bodyHash, now) => signatureField(head, bodyHash, 'utf8', signer, key, now),
+    signatureLength: (head, now) => {
+      const { unsigned } = unsignedField(head, encodedHash(hashBytes), signer, now)
+      return signedField(unsigned, encodedHash(signatureBytesOf(signer.publicKey))).length
+    },
+  }
 }
+
+const hashBytes = 32
+const ed25519SignatureBytes = 64
+const signatureBytesOf = (key: KeyObject) =>
+  key.asymmetricKeyType === 'rsa' ? key.asymmetricKeyDetails!.modulusLength! / 8 : ed25519SignatureBytes
 
 /** Returns undefined if the settings do not configure DKIM. */
 export function dkimOf({
@@ -84,36 +102,51 @@ export function dnsRecord(signer: DkimSigner): { name: string; type: 'TXT'; valu
 }
 
 type Encoding = 'utf8' | 'latin1'
+type Signer = Pick<DkimSigner, 'domain' | 'selector' | 'algorithm'>
 
-function signText(
-  text: string,
-  encoding: Encoding,
-  { domain, selector, algorithm }: Pick<DkimSigner, 'domain' | 'selector' | 'algorithm'>,
-  key: KeyObject,
-  now: Date,
-): string {
+function signText(text: string, encoding: Encoding, signer: Signer, key: KeyObject, now: Date): string {
   const raw = withCrlf(text)
   const headEnd = raw.indexOf('\r\n\r\n')
   const head = headEnd < 0 ? raw : raw.slice(0, headEnd)
   const body = headEnd < 0 ? '' : raw.slice(headEnd + 4)
   const bodyHash = createHash('sha256').update(relaxedBody(body), encoding).digest('base64')
+  return signatureField(head, bodyHash, encoding, signer, key, now) + raw
+}
+
+function unsignedField(head: string, bodyHash: string, { domain, selector, algorithm }: Signer, now: Date) {
   const { names, fields } = signedHeaders(head)
   const unsigned =
     `v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain}; s=${selector};\r\n` +
     ` t=${Math.floor(now.getTime() / 1000)}; h=${names.join(':')};\r\n bh=${bodyHash};\r\n b=`
+  return { unsigned, fields }
+}
+
+function signatureField(
+  head: string,
+  bodyHash: string,
+  encoding: Encoding,
+  signer: Signer,
+  key: KeyObject,
+  now: Date,
+): string {
+  const { unsigned, fields } = unsignedField(head, bodyHash, signer, now)
   const signed = Buffer.from(`${fields}${relaxedField(`DKIM-Signature: ${unsigned}`)}`, encoding)
   // RFC 8463: Ed25519 signs the hash of the text; RSA hashes the text itself.
   const signature =
-    algorithm === 'rsa-sha256'
+    signer.algorithm === 'rsa-sha256'
       ? signBytes('sha256', signed, key)
       : signBytes(null, createHash('sha256').update(signed).digest(), key)
-  return `DKIM-Signature: ${unsigned}${signature.toString('base64').replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n${raw}`
+  return signedField(unsigned, signature.toString('base64'))
 }
+
+const signedField = (unsigned: string, signature: string) =>
+  `DKIM-Signature: ${unsigned}${signature.replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n`
 
 /** Signed if present. Protected ones are listed once more, so that another cannot be added in transit. */
 const headers: [name: string, isProtected: boolean][] = [
   ['from', true],
   ['to', false],
+  ['cc', false],
   ['subject', true],
   ['date', false],
   ['message-id', false],
@@ -121,6 +154,8 @@ const headers: [name: string, isProtected: boolean][] = [
   ['content-type', false],
   ['content-transfer-encoding', false],
   ['reply-to', false],
+  ['in-reply-to', false],
+  ['references', false],
   ['list-unsubscribe', false],
   ['list-unsubscribe-post', false],
 ]
@@ -158,9 +193,48 @@ function relaxedField(field: string): string {
   return `${field.slice(0, colon).trimEnd().toLowerCase()}:${value}`
 }
 
+const relaxedLines = (lines: string) => lines.replace(blanks, ' ').replaceAll(' \r\n', '\r\n')
+
+/** Computes the hash of a body that arrives in parts, with CRLF line endings. */
+export class BodyHash {
+  readonly #hash = createHash('sha256')
+  /** The start of a line whose end has not arrived yet. */
+  #rest = ''
+  /** Empty lines at the end of a body do not count. */
+  #emptyLines = 0
+
+  update(part: Buffer): void {
+    const text = this.#rest + part.toString('latin1')
+    const end = text.lastIndexOf('\r\n') + 2
+    if (end < 2) this.#rest = text
+    else {
+      this.#rest = text.slice(end)
+      this.#add(relaxedLines(text.slice(0, end)))
+    }
+  }
+
+  digest(): string {
+    const last = relaxedLines(this.#rest).replace(/ $/, '')
+    if (last !== '') this.#add(`${last}\r\n`)
+    return this.#hash.digest('base64')
+  }
+
+  /** `lines` ends with CRLF. */
+  #add(lines: string): void {
+    let end = lines.length
+    while (lines.endsWith('\r\n', end)) end -= 2
+    if (end > 0) {
+      for (; this.#emptyLines > 0; this.#emptyLines--) this.#hash.update('\r\n')
+      this.#hash.update(`${lines.slice(0, end)}\r\n`, 'latin1')
+      this.#emptyLines = -1
+    }
+    this.#emptyLines += (lines.length - end) / 2
+  }
+}
+
 /** RFC 6376 section 3.4.4. Whitespace is collapsed first, which keeps the following steps linear. */
 function relaxedBody(body: string): string {
-  const lines = body.replace(blanks, ' ').replaceAll(' \r\n', '\r\n').replace(/ $/, '')
+  const lines = relaxedLines(body).replace(/ $/, '')
   let end = lines.length
   while (lines.endsWith('\r\n', end)) end -= 2
   return end === 0 ? '' : `${lines.slice(0, end)}\r\n`

@@ -3,7 +3,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { countRows } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
-import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { ContactId, EmailId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 import type { SendRow } from './send.sql.ts'
 
 export type FlowState = {
@@ -35,7 +35,7 @@ export const findFlowStates = (db: Reader, flows: readonly FlowKey[]) =>
     select flows.organization_id, flows.id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
     join flows on flows.organization_id = key.organization_id and flows.id = key.id
-    where deleted_at is null`
+    where deleted_at is null and not is_built_in`
 
 export type Recipient = {
   organizationName: string
@@ -155,6 +155,10 @@ export type NewMessage = {
   requestHash: string | null
   /** JSON text, stored with the idempotency key. */
   answer: string | null
+  /** What does not come from the flow. */
+  contentId?: EmailId | null
+  /** JSON text. */
+  tags?: string | null
 }
 
 export type NewContact = AddressKey & {
@@ -211,9 +215,9 @@ export type StoredValues = Pick<SendRow, 'id' | 'context' | 'recipient' | 'queue
 export const insertMessages = (tx: Tx, messages: readonly NewMessage[], isReturned: boolean) =>
   tx.send<StoredValues>`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
-      status, reason, is_test, send_at)
+      status, reason, is_test, send_at, content_id, tags)
     select organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb,
-      status, reason, is_test, send_at
+      status, reason, is_test, send_at, content_id, tags::jsonb
     from unnest(
       ${messages.map((message) => message.organizationId)}::uuid[],
       ${messages.map((message) => message.id)}::uuid[],
@@ -227,9 +231,11 @@ export const insertMessages = (tx: Tx, messages: readonly NewMessage[], isReturn
       ${messages.map((message) => message.status)}::text[],
       ${messages.map((message) => message.reason)}::text[],
       ${messages.map((message) => message.isTest)}::bool[],
-      ${messages.map((message) => message.sendAt)}::timestamptz[]
+      ${messages.map((message) => message.sendAt)}::timestamptz[],
+      ${messages.map((message) => message.contentId)}::uuid[],
+      ${messages.map((message) => message.tags)}::text[]
     ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
-      reason, is_test, send_at)
+      reason, is_test, send_at, content_id, tags)
     ${isReturned ? sql`returning id, context, recipient, queued_at` : sql``}`
 
 export type UsedKey = {
@@ -259,6 +265,16 @@ export const findUsedKeys = (db: Reader, keys: { organizationId: OrganizationId;
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
     join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
     join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
+    where used.created_at >= now() - interval '24 hours'`
+
+export type UsedEmailKey = { organizationId: OrganizationId; key: string; requestHash: string; answer: unknown }
+
+/** Like `findUsedKeys`, for requests that are answered with several messages. */
+export const findUsedEmailKeys = (db: Reader, keys: readonly { organizationId: OrganizationId; key: string }[]) =>
+  db<UsedEmailKey>`
+    select used.organization_id, used.key, encode(used.request_hash, 'hex') as request_hash, used.answer
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
+    join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
     where used.created_at >= now() - interval '24 hours'`
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */

@@ -2,6 +2,7 @@ import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
+import { type ContentToWrite, writeContents } from '../email-contents/contents.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
@@ -10,7 +11,7 @@ import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
-import { findFlowStates, findUsedKeys, flowsOf, lockRecipients, type UsedKey } from './accept.sql.ts'
+import { findFlowStates, findUsedKeys, flowsOf, lockRecipients, type NewMessage, type UsedKey } from './accept.sql.ts'
 import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { type DraftToWrite, writeMessages } from './write-messages.ts'
@@ -122,6 +123,10 @@ export class Acceptor {
     )
     if (drafts.length === 0) return { settled, left }
     const written = await writeMessages(tx, drafts)
+    const contents = drafts.flatMap(({ request, message }) =>
+      written.has(message.id) ? contentOf(request, message) : [],
+    )
+    if (contents.length > 0) await writeContents(tx, contents)
     for (const draft of drafts)
       if (written.has(draft.message.id)) settled.set(draft.index, { ok: true, value: draft.accepted })
       else left.push(draft)
@@ -212,12 +217,15 @@ export class Acceptor {
   }
 }
 
+const contentOf = ({ content }: SendRequest, { organizationId, contentId, sendAt }: NewMessage): ContentToWrite[] =>
+  content && contentId ? [{ organizationId, id: contentId, content, sendAt }] : []
+
 const refused = (error: unknown): Result => ({ ok: false, error })
-const tooBusy = () =>
+export const tooBusy = () =>
   new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
     retryAfterSeconds: 1,
   })
-const keyReused = () =>
+export const keyReused = () =>
   new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')
 
 const requestKey = ({ organizationId, idempotencyKey }: SendRequest) =>

@@ -1,12 +1,11 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
 import type { SendOutcome, Transport } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
+import type { ContentStore } from '../email-contents/content-store.ts'
 import { derivedEventId, type NewEvent } from '../events/record.ts'
-import type { RenderedBody } from '../flows/template.ts'
-import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { inboxReply } from '../inbox/inbox.ts'
+import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
@@ -15,10 +14,19 @@ import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
-import { type EmailSettings, emailValues, makeEmail, senderOf } from './outgoing.ts'
+import {
+  type EmailBody,
+  type EmailSettings,
+  emailValues,
+  type MessageToSend,
+  makeEmail,
+  type OutgoingEmail,
+  senderOfMessage,
+} from './outgoing.ts'
 import type { Outcome, SendRow } from './send.sql.ts'
 import { simulatedOutcome } from './simulated-outcome.ts'
 
+export type { MessageToSend } from './outgoing.ts'
 export type { Outcome, SendRow } from './send.sql.ts'
 
 export type AttemptParts = {
@@ -29,11 +37,10 @@ export type AttemptParts = {
   relay: Transport | undefined
   dkim: DkimSigner | undefined
   senders: SenderPolicy
+  contents: ContentStore
   /** Seconds between attempts of an email that the relay defers. */
   retryDelays: readonly number[]
 }
-
-export type MessageToSend = { row: SendRow; version: ReadyVersion }
 
 export type AttemptOptions = {
   /** True for emails that wait until no other email is waiting for a connection. */
@@ -48,24 +55,44 @@ const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
 /**
  * Composes an email and passes it to the relay. Returns undefined if nothing was attempted because the relay is unavailable
- * or sending was halted.
+ * or sending was halted. Only a few large emails are composed at the same time.
  */
 export async function attemptMessage(
   parts: AttemptParts,
-  { row, version }: MessageToSend,
+  message: MessageToSend,
   attempt: number,
-  { bulk = false, isHalted = never }: AttemptOptions = {},
+  options: AttemptOptions = {},
 ): Promise<Outcome | undefined> {
-  const end: ToOutcome = (outcome, retryInMs) => ({
-    retryInMs: retryInMs ?? null,
-    reason: null,
-    relayReply: null,
-    queueId: null,
-    event: null,
-    inbox: null,
-    ...outcome,
-  })
+  if (!message.content?.isLarge) return attemptLoaded(parts, message, attempt, options)
+  try {
+    return await parts.contents.whole(message.content, (content) =>
+      attemptLoaded(parts, { ...message, content }, attempt, options),
+    )
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // Too many large emails are being sent: nothing was attempted, and the job stays due.
+    if (error.type === 'unavailable' || error.type === 'rate_limited') return undefined
+    return end({ status: 'failed', reason: error.message })
+  }
+}
 
+const end: ToOutcome = (outcome, retryInMs) => ({
+  retryInMs: retryInMs ?? null,
+  reason: null,
+  relayReply: null,
+  queueId: null,
+  event: null,
+  inbox: null,
+  ...outcome,
+})
+
+async function attemptLoaded(
+  parts: AttemptParts,
+  message: MessageToSend,
+  attempt: number,
+  { bulk = false, isHalted = never }: AttemptOptions,
+): Promise<Outcome | undefined> {
+  const { row, version, content } = message
   // The contact may have been erased, unsubscribed or bounced since the message was accepted.
   if (row.contactEmail === null && !row.isTest) return end({ status: 'suppressed', reason: erasedReason })
   const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
@@ -73,19 +100,19 @@ export async function attemptMessage(
 
   const { relay, dkim, senders } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
-  const { email: from } = senderOf(version, parts.settings.mailFrom)
+  const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
-  const context = { row, attempt, retryDelays: parts.retryDelays, end }
+  const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
-    renderBody: (values: TemplateValues) => RenderedBody | undefined,
+    renderBody: (values: TemplateValues) => EmailBody | undefined,
   ): Promise<Outcome | undefined> => {
-    const write = () => makeEmail(row, version, parts.tokens, parts.settings, renderBody)
+    const write = () => makeEmail(message, parts.tokens, parts.settings, renderBody)
     if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
     if (!relay) {
       const mail = write()
-      const inbox = mail && { organizationId: row.organizationId, messageId: row.id, ...mail }
+      const inbox = mail && (await inboxRow(parts.contents, row, mail))
       return inbox && end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
     }
     const section = currentSection()
@@ -95,9 +122,12 @@ export async function attemptMessage(
       const mail = isHalted() ? undefined : write()
       if (!mail) return undefined
       const { sender, recipient, raw } = mail
+      const signer = dkim && senders.signs(from) ? dkim : undefined
+      const envelope = { from: sender, to: recipient }
+      if (typeof raw === 'string') return { envelope, raw: signer ? signer.sign(raw, row.queuedAt) : raw }
       return {
-        envelope: { from: sender, to: recipient },
-        raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
+        envelope,
+        raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),
       }
     }
     const outcome = await relay.send(compose, { bulk })
@@ -105,6 +135,7 @@ export async function attemptMessage(
   }
   let needsTask = false
   try {
+    if (content?.from) return await deliver(() => content)
     // Light templates are rendered once a connection is free, so that waiting messages take no memory.
     const outcome = await deliver((values) => {
       const body = parts.runner.bodyNow(version, values)
@@ -120,7 +151,7 @@ export async function attemptMessage(
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays, end })
+    if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays })
     // A task process is unavailable: nothing was attempted, and the job stays due.
     if (error.type === 'unavailable') return undefined
     return end({ status: 'failed', reason: error.message })
@@ -129,18 +160,24 @@ export async function attemptMessage(
 
 const never = () => false
 
+/** Of a large email, the inbox stores the start. */
+async function inboxRow(contents: ContentStore, row: SendRow, { raw, ...mail }: OutgoingEmail): Promise<InboxRow> {
+  const stored = typeof raw === 'string' ? { raw } : await contents.startOf(row.organizationId, raw)
+  return { organizationId: row.organizationId, messageId: row.id, ...mail, ...stored }
+}
+
 type ToOutcome = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>, retryInMs?: number) => Outcome
-type OutcomeContext = { row: SendRow; attempt: number; retryDelays: readonly number[]; end: ToOutcome }
+type OutcomeContext = { row: SendRow; attempt: number; retryDelays: readonly number[] }
 
 /** The attempts of an email that the relay deferred count as well, so the limit is that of the longer schedule. */
-function renderingDied({ attempt, retryDelays, end }: Omit<OutcomeContext, 'row'>): Outcome {
+function renderingDied({ attempt, retryDelays }: Omit<OutcomeContext, 'row'>): Outcome {
   if (attempt >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
     return end({ status: 'failed', reason: 'the process that rendered this email ended unexpectedly, several times' })
   const delayMs = renderRetryDelaysMs[attempt] ?? renderRetryDelaysMs.at(-1)!
   return end({ status: 'queued', reason: 'rendering was interrupted' }, withJitter(delayMs))
 }
 
-function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays, end }: OutcomeContext): Outcome | undefined {
+function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays }: OutcomeContext): Outcome | undefined {
   switch (outcome.kind) {
     case 'accepted':
       return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })

@@ -1,4 +1,5 @@
 import { ineligibleReason } from '../contacts/eligibility.ts'
+import type { NewContent } from '../email-contents/contents.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
 import { draftValues, type TemplateValues } from '../flows/values.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
@@ -28,6 +29,8 @@ export type SendRequest = {
   requestHash: string | null
   /** In the future. The email is sent at once if it is null or omitted. */
   sendAt?: Date | null
+  /** The attachments of the email. */
+  content?: NewContent | undefined
   /** The draft from a task process, if the template is too slow for the main thread. */
   drafted?: { versionId: FlowVersionId; draft: EmailDraft }
 }
@@ -144,6 +147,7 @@ export function draftMessage(
       reason,
       lane: laneOf(messageId),
       sendAt,
+      contentId: request.content ? newId('eml') : null,
       idempotencyKey: request.idempotencyKey,
       requestHash: request.requestHash,
       answer:

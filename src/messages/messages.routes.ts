@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Transport } from '@waxwing/smtp-client'
 import type { FastifyRequest } from 'fastify'
@@ -6,14 +7,18 @@ import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import { readFile } from '../email-contents/files.ts'
+import { findWholeContent } from '../email-contents/contents.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, errorsOnly, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
+import { attachmentHeaders } from '../mime/attachment-headers.ts'
+import type { Mailbox } from '../mime/headers.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -30,7 +35,8 @@ import {
   selectEventsOf,
   selectMessages,
 } from './messages.sql.ts'
-import { type EmailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
+import { type EmailBody, type EmailSettings, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
+import { TagSchema } from './email-input.ts'
 import { findWaiting, type Waiting } from './waiting.ts'
 
 const EventOut = Named('MessageEvent', {
@@ -93,6 +99,18 @@ const MessageDetailOut = Named('MessageDetails', {
   ...MessageOut.properties,
   flow_version: Nullable(Type.Integer({ description: 'Null for the test of a draft.' })),
   from: Type.String(),
+  cc: Type.Array(Type.String(), { description: 'Other recipients that all recipients see.' }),
+  to: Type.Array(Type.String(), { description: 'The header To, if the email was not sent through a flow.' }),
+  tags: Type.Array(TagSchema),
+  attachments: Type.Array(
+    Named('MessageAttachment', {
+      filename: Type.String(),
+      content_type: Type.String(),
+      size_bytes: Type.Integer(),
+      is_stored: Type.Boolean({ description: 'Whether it can be downloaded. Attachments are kept for 30 days.' }),
+    }),
+  ),
+  email_id: Nullable(Type.String({ description: 'What the messages of an email without a flow have in common.' })),
   html: Nullable(
     Type.String({
       description:
@@ -116,6 +134,11 @@ const MessageDetailOut = Named('MessageDetails', {
     description: 'Deliveries of its events to webhooks, oldest first, at most 200.',
   }),
 })
+
+const attachmentFile = {
+  description: 'The file.',
+  content: { 'application/octet-stream': { schema: Type.String({ format: 'binary' }) } },
+}
 
 export type MessageParts = {
   db: Db
@@ -191,10 +214,11 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
-        const [events, waiting, content, isInInbox] = await Promise.all([
+        const content = message.contentId ? await findWholeContent(db, organizationId, message.contentId) : undefined
+        const [events, waiting, bodies, isInInbox] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
           findWaiting(db, organizationId, [message], waitingContext(request)),
-          contentOf(templates, runner, message),
+          bodiesOf(templates, runner, message, content),
           inboxHolds(db, organizationId, message.id),
         ])
         const deliveries = await selectDeliveriesOfEvents(
@@ -205,14 +229,47 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         return ok({
           ...messageOut(message, events, waiting.get(message.id)),
           flow_version: message.flowVersion,
-          from: mailboxText(senderOf(message, mailFrom)),
-          ...content,
+          from: mailboxText(senderOfMessage(message, content, mailFrom)),
+          to: (content?.to ?? []).map(shownMailbox),
+          cc: (content?.cc ?? []).map(shownMailbox),
+          tags: message.tags ?? [],
+          attachments: attachmentsOut(content),
+          email_id: message.contentId && toText('eml', message.contentId),
+          ...bodies,
           delivered_to: deliveredTo(message),
           relay_response: message.relayReply === inboxReply ? null : message.relayReply,
           context: message.context,
           in_inbox: isInInbox,
           webhook_deliveries: deliveries.map(deliveryOut),
         })
+      },
+    })
+
+    api.get('/messages/:id/attachments/:position', {
+      schema: {
+        operationId: 'downloadAttachment',
+        summary: 'Download an attachment of a message',
+        description: 'The position among `attachments` of the message, from 0. Attachments are kept for 30 days.',
+        errors: { not_found: 'The message does not exist, or its attachment is not stored any more.' },
+        params: Type.Object({ id: Type.String(), position: Type.String({ description: 'The position, from 0.' }) }),
+        response: { 200: attachmentFile, ...errorsOnly },
+      },
+      handler: async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
+        if (!message) throw notFound('message')
+        const content = message.contentId ? await findWholeContent(db, organizationId, message.contentId) : undefined
+        const file = content?.attachments[Number(request.params.position)]
+        if (!file || !content.hasFiles) throw notFound('attachment')
+        const [disposition] = attachmentHeaders({ ...file, contentId: null }).slice(-1)
+        return reply
+          .headers({
+            // Never shown by the browser, whatever it is.
+            'content-type': 'application/octet-stream',
+            'content-disposition': disposition!.replace(/^[^:]*: /, '').replaceAll('\r\n', ''),
+            'content-length': String(file.bytes),
+          })
+          .send(Readable.from(readFile(db, organizationId, file.fileId, { start: 0, end: file.bytes })))
       },
     })
 
@@ -247,19 +304,33 @@ function deliveredTo({ relayReply, sentAt, email }: MessageDetail): 'inbox' | 'm
   return simulatedBehaviour(email) ? 'simulator' : 'mail_server'
 }
 
+const shownMailbox = ({ name, email }: Mailbox) => mailboxText({ name: name ?? null, email })
+
+type StoredContent = Awaited<ReturnType<typeof findWholeContent>>
+
+const attachmentsOut = (content: StoredContent) =>
+  (content?.attachments ?? []).map(({ filename, contentType, bytes }) => ({
+    filename,
+    content_type: contentType,
+    size_bytes: bytes,
+    is_stored: content?.hasFiles ?? false,
+  }))
+
 /** Returns nulls if the contact was erased, since the content was erased with it. */
-async function contentOf(
+async function bodiesOf(
   templates: TemplateCache,
   runner: TemplateRunner,
   message: MessageDetail,
-): Promise<{ html: string | null; text: string | null }> {
+  content: StoredContent,
+): Promise<EmailBody> {
   const nothing = { html: null, text: null }
   if (message.context === null) return nothing
   const versions = await templates.getAll([{ organizationId: message.organizationId, id: message.flowVersionId }])
   const version = versions.get(message.flowVersionId)
   if (!version) return nothing
   try {
-    const { html, text } = await showMail(runner, version, { ...message, queuedAt: message.sendAt ?? message.queuedAt })
+    const row = { ...message, queuedAt: message.sendAt ?? message.queuedAt }
+    const { html, text } = await showMail(runner, version, row, content?.from ? content : undefined)
     return { html, text }
   } catch (error) {
     if (error instanceof Refusal && error.type !== 'unavailable') return nothing

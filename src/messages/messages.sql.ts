@@ -3,10 +3,12 @@ import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
 import { first } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
+import type { Tag } from '../email-contents/content.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import {
   type ContactId,
+  type EmailId,
   type EventId,
   type FlowId,
   type FlowVersionId,
@@ -106,12 +108,14 @@ export type MessageDetail = MessageRow & {
   fromName: string | null
   fromEmail: string | null
   recipient: RecipientSnapshot | null
+  contentId: EmailId | null
+  tags: Tag[] | null
 }
 
 export const findMessage = (db: Reader, organizationId: OrganizationId, id: MessageId) =>
   first(db<MessageDetail>`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
-      versions.from_name, versions.from_email, messages.recipient
+      versions.from_name, versions.from_email, messages.recipient, messages.content_id, messages.tags
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id

@@ -1,10 +1,11 @@
+import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'
-import type { RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { compose } from '../mime/compose.ts'
+import { compose, composePieces, type Email, type EmailInPieces } from '../mime/compose.ts'
+import type { Piece } from '../mime/pieces.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
@@ -41,7 +42,19 @@ export function senderOf(
 
 export const mailboxText = ({ name, email }: EmailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
 
-export type OutgoingEmail = { raw: string; sender: string; recipient: string; subject: string }
+export type OutgoingEmail = {
+  /** An email with attachments consists of pieces, the first of which contains all headers. */
+  raw: string | readonly Piece[]
+  sender: string
+  recipient: string
+  subject: string
+}
+
+/** `content`: what does not come from the version. */
+export type MessageToSend = { row: SendRow; version: ReadyVersion; content?: EmailContent | undefined }
+
+/** The bodies of an email; one of them may be missing. */
+export type EmailBody = { html: string | null; text: string | null }
 
 type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
@@ -75,14 +88,13 @@ const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
 
 /**
  * Builds the email with its tracked links. The same message always yields the same bytes. Returns undefined if `renderBody`
- * does.
+ * does. `content` is what does not come from the version.
  */
 export function makeEmail(
-  row: SendRow,
-  version: ReadyVersion,
+  { row, version, content }: MessageToSend,
   tokens: Tokens,
   settings: EmailSettings,
-  renderBody: (values: TemplateValues) => RenderedBody | undefined,
+  renderBody: (values: TemplateValues) => EmailBody | undefined,
 ): OutgoingEmail | undefined {
   const { organizationId, id: messageId, contactId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
@@ -97,35 +109,75 @@ export function makeEmail(
   const body = renderBody(new MessageValues(row, unsubscribeUrl))
   if (!body) return undefined
   const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
-  const html = trackLinks(rendered.html, {
-    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
-    pixelUrl: `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
-    unsubscribeUrl: signedUrl,
-  })
-  const from = senderOf(version, settings.mailFrom)
+  const html =
+    rendered.html === null
+      ? null
+      : trackLinks(rendered.html, {
+          trackedUrl:
+            content?.tracking.clicks === false
+              ? undefined
+              : (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
+          pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
+          unsubscribeUrl: signedUrl,
+        })
+  const from = senderOfMessage(version, content, settings.mailFrom)
   const addressIds = { organizationId, messageId }
   const signedId = bounceDomain || settings.idHeaders ? tokens.sign('bounce', addressIds) : ''
-  const { raw, recipient } = compose({
+  const replyTo = content?.from ? content.replyTo : version.replyTo === null ? [] : [{ email: version.replyTo }]
+  const headers = content?.headers.length
+    ? {
+        ...Object.fromEntries(content.headers.map(({ name, value }) => [name, value])),
+        ...settings.idHeaders?.(signedId),
+      }
+    : settings.idHeaders?.(signedId)
+  const email = {
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),
     from,
     to: { name: [first_name, last_name].filter(Boolean).join(' ') || null, email: row.email },
-    replyTo: version.replyTo === null ? null : { email: version.replyTo },
+    ...(content?.from && { shown: content }),
+    replyTo,
     subject: row.subject,
     html,
     text: rendered.text,
     date: row.queuedAt,
-    ...(settings.idHeaders && { headers: settings.idHeaders(signedId) }),
+    ...(headers && { headers }),
     ...(row.flowKind === 'marketing' && {
       unsubscribe: {
         url: unsubscribeUrl(),
         email: bounceDomain ? `${tokens.sign('unsubscribe_by_mail', addressIds)}@${bounceDomain}` : null,
       },
     }),
-  })
+  }
+  const { raw, recipient } = composeAny(email, content)
   const sender = bounceDomain ? `${signedId}@${bounceDomain}` : from.email
   return { raw, sender, recipient, subject: row.subject }
 }
+
+/** Returns a string if the email has no files. */
+function composeAny(email: Omit<EmailInPieces, 'attachments'>, content: EmailContent | undefined) {
+  const files = content?.attachments ?? noFiles
+  if (files.length === 0 && hasBothBodies(email)) return compose(email)
+  const attachments = files.map(({ fileId, bytes, ...headers }) => ({
+    ...headers,
+    file: { fileId, start: 0, end: bytes, encoding: 'base64' as const },
+  }))
+  const { pieces, recipient } = composePieces({ ...email, attachments })
+  const [only] = pieces
+  return { raw: pieces.length === 1 && typeof only === 'string' ? only : pieces, recipient }
+}
+
+const noFiles: readonly Attachment[] = []
+const hasBothBodies = (email: Omit<EmailInPieces, 'attachments'>): email is Email =>
+  email.html !== null && email.text !== null
+
+/** Returns the sender of an email: that of its own content, or that of its flow. */
+export const senderOfMessage = (
+  version: Parameters<typeof senderOf>[0],
+  content: Pick<EmailContent, 'from'> | undefined,
+  mailFrom: EmailSettings['mailFrom'],
+): EmailSettings['mailFrom'] =>
+  content?.from ? { name: content.from.name ?? null, email: content.from.email } : senderOf(version, mailFrom)
 
 /** Returns the template values of a message. */
 export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: EmailSettings): TemplateValues {
@@ -136,21 +188,22 @@ export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: EmailSett
   )
 }
 
-/** Returns the bodies of an email as the message page shows them. */
-export async function showMail(runner: TemplateRunner, version: ReadyVersion, row: TemplateRow): Promise<RenderedBody> {
+/**
+ * Returns the bodies of an email as the message page shows them. Without a template, its content is shown as it was
+ * accepted.
+ */
+export async function showMail(
+  runner: TemplateRunner,
+  version: ReadyVersion,
+  row: TemplateRow,
+  content?: EmailBody,
+): Promise<EmailBody> {
   const unsubscribeUrl = () => '#unsubscribe'
-  return withUnsubscribeLinkIfMarketing(
-    await runner.body(version, new MessageValues(row, unsubscribeUrl), 'refuse'),
-    row,
-    unsubscribeUrl,
-  )
+  const body = content ?? (await runner.body(version, new MessageValues(row, unsubscribeUrl), 'refuse'))
+  return withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
 }
 
 /** Marketing emails always contain an unsubscribe link, even if the template does not. */
-function withUnsubscribeLinkIfMarketing(
-  rendered: RenderedBody,
-  row: TemplateRow,
-  unsubscribeUrl: () => string,
-): RenderedBody {
-  return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl()) : rendered
+function withUnsubscribeLinkIfMarketing(body: EmailBody, row: TemplateRow, unsubscribeUrl: () => string): EmailBody {
+  return row.flowKind === 'marketing' ? withUnsubscribeLine(body, unsubscribeUrl()) : body
 }

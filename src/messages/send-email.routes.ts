@@ -1,39 +1,35 @@
-import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
+import { flowContent } from '../email-contents/content.ts'
+import type { NewContent } from '../email-contents/contents.ts'
+import type { Uploads } from '../email-contents/uploads.ts'
 import { answers, FreeObject, IdParams, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
-import { dayMs } from '../values/durations.ts'
 import { parseEmailField } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
-import { parseTimestamp, timestampProblem } from '../values/timestamp.ts'
 import type { Acceptor } from './accept.ts'
+import { AttachmentIn, attachmentLimits, attachmentsOf, type ReceivedFiles } from './attachment-input.ts'
 import { cancelMessage } from './cancel.ts'
 import { type Accepted, contextAsText, type SendRequest } from './draft.ts'
+import { acceptAttachments, receivedFiles } from './email-body.ts'
+import { hashOf } from './emails.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
+import { parseSendAt, SendAt } from './send-at.ts'
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/
-
-const scheduleDaysMax = 90
-
-export const SendAt = Type.Optional(
-  Nullable(
-    Type.String({
-      format: 'date-time',
-      description: `When to send the email: an RFC 3339 time, at most ${scheduleDaysMax} days ahead. It is sent at once if the time has passed or is omitted.`,
-    }),
-  ),
-)
 const flowSendFields = {
   contact_email: Type.String(),
   context: Type.Optional(Nullable(FreeObject)),
   send_at: SendAt,
 }
 const FlowSendIn = Type.Object(flowSendFields)
-const SendIn = Type.Object({ flow_id: Type.String(), ...flowSendFields })
+const SendIn = Type.Object({
+  flow_id: Type.String(),
+  ...flowSendFields,
+  attachments: Type.Optional(Nullable(Type.Array(AttachmentIn, { description: attachmentLimits }))),
+})
 /** Names of other services. Ignoring them would send the email now, or twice. */
 const foreignFields = {
   scheduled_at: 'send_at',
@@ -68,10 +64,13 @@ export const AcceptedOut = Named('AcceptedEmail', {
   warnings: Type.Array(Type.String()),
 })
 
-export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }): FastifyPluginAsyncTypebox {
+type SendEmailParts = { acceptor: Acceptor; db: Db; uploads: Uploads }
+
+export function sendEmailRoutes({ acceptor, db, uploads }: SendEmailParts): FastifyPluginAsyncTypebox {
   return async (api) => {
+    acceptAttachments(api, uploads)
     api.delete('/messages/:id', {
-      onRequest: requireScope('flows:send'),
+      onRequest: requireScope('messages:send'),
       schema: {
         tags: ['Public API'],
         operationId: 'cancelEmail',
@@ -111,6 +110,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
           idempotency_key_reused: 'The key was used with another body.',
           missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
           sender_not_verified: 'The sender of the flow is not in a verified domain.',
+          conflict: 'The stored attachments of the organization exceed their limit.',
           rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
         },
         headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
@@ -118,11 +118,14 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         response: answers(AcceptedOut),
       },
       handler: async (request, reply) => {
-        const { flow_id, contact_email: email, context, send_at: sendAt } = request.body
+        const { flow_id, contact_email: email, context, send_at: sendAt, attachments } = request.body
+        const { organizationId } = keyOf(request)
         const unknown = checkUnknownFields(request.body)
-        const idempotencyKey = checkKey(request.headers['idempotency-key'])
+        const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key'])
+        const content = attachments?.length ? contentOf(attachments, receivedFiles(request)) : undefined
+        if (content) await uploads.checkSpace(organizationId, sizeOf(content))
         const accepted = await acceptor.accept(
-          sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey }),
+          sendRequest(organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey, content }),
         )
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
         return ok(acceptedOut(accepted, unknown), messages[accepted.status])
@@ -170,12 +173,24 @@ type Input = {
   context: Record<string, unknown> | null | undefined
   sendAt: string | null | undefined
   idempotencyKey: string | null
+  content?: NewContent | undefined
 }
+
+function contentOf(inputs: Parameters<typeof attachmentsOf>[0], files: ReceivedFiles): NewContent {
+  const { attachments, used } = attachmentsOf(inputs, files)
+  return { details: { ...flowContent, attachments }, html: null, text: null, files: used }
+}
+
+const sizeOf = ({ files }: NewContent) => files.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** With the hashes of files instead of their ids, which differ in each request. */
+const attachmentHashes = ({ details, files }: NewContent) =>
+  details.attachments.map(({ fileId, ...attachment }, index) => ({ ...attachment, hash: files[index]!.hash }))
 
 /** Throws `Refusal` if the address, the flow id or the context is invalid. */
 function sendRequest(
   organizationId: OrganizationId,
-  { flowId: flowText, email, context, sendAt, idempotencyKey }: Input,
+  { flowId: flowText, email, context, sendAt, idempotencyKey, content }: Input,
 ): SendRequest {
   const address = parseEmailField('contact_email', email)
   const contextText = contextAsText(context ?? {})
@@ -187,41 +202,13 @@ function sendRequest(
     context: context ?? {},
     contextText,
     idempotencyKey,
-    requestHash: idempotencyKey === null ? null : hashOf({ flowText, email, context, sendAt }),
+    requestHash:
+      idempotencyKey === null
+        ? null
+        : hashOf({ flowText, email, context, sendAt, attachments: content && attachmentHashes(content) }),
     sendAt: parseSendAt(sendAt ?? undefined),
+    content,
   }
-}
-
-/** Returns null for a time that has passed. */
-export function parseSendAt(text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const sendAt = parseTimestamp(text)
-  if (!sendAt) throw invalid({ path: 'send_at', problem: timestampProblem })
-  const inMs = sendAt.getTime() - Date.now()
-  if (inMs > scheduleDaysMax * dayMs)
-    throw invalid({ path: 'send_at', problem: `must be at most ${scheduleDaysMax} days in the future` })
-  return inMs > 0 ? sendAt : null
-}
-
-/** A string of a structured field (RFC 9651), such as "order-1042". */
-const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
-
-/** The header is the same key with and without quotes. */
-function checkKey(header: string | undefined): string | null {
-  if (header === undefined) return null
-  const key = quoted.exec(header)?.[1]?.replace(/\\(["\\])/g, '$1') ?? header
-  if (!keyPattern.test(key))
-    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must consist of 1 to 255 visible ASCII characters.')
-  return key
-}
-
-/** A hash of the parsed request, independent of the order of keys. */
-function hashOf(body: unknown): string {
-  const sorted = (_key: string, value: unknown) =>
-    value && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value
-  return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
 }
 
 /** `unknown` are warnings about the request. */

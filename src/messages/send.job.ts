@@ -1,6 +1,7 @@
 import { createBatcher } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
+import { loadContents } from '../email-contents/contents.ts'
 import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
@@ -54,7 +55,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     inFlightMax: parts.inFlightMax,
     laneWidthMax: parts.inFlightMax,
     isOpen: () => parts.relay?.state().kind !== 'down',
-    isSlow: ({ version }) => parts.runner.isSlow(version),
+    isSlow: ({ version, content }) => (content ? content.isLarge : parts.runner.isSlow(version)),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
@@ -119,21 +120,27 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
   const versions = await templates.getAll(
     [...rows.values()].map(({ organizationId, flowVersionId: id }) => ({ organizationId, id })),
   )
+  const contents = await loadContents(
+    db,
+    found.flatMap(({ organizationId, contentId: id }) => (id ? [{ organizationId, id }] : [])),
+  )
   const ofBroadcasts = [...rows.values()].filter(({ broadcastId }) => broadcastId !== null)
   const cancelledIds = (ofBroadcasts.length > 0 && (await broadcasts?.findCancelled(ofBroadcasts))) || new Set()
   return claims.map(({ id, attempt }) => {
     const row = rows.get(id)
     const version = row && versions.get(row.flowVersionId)
-    if (!version) return undefined
+    const content = row?.contentId ? contents.get(row.contentId) : undefined
+    if (!version || (row.contentId && !content)) return undefined
     const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
-    return workOf({ row, version }, { isCancelled, isMarked: row.isScheduled || attempt > 0 })
+    return workOf({ row, version, content }, { isCancelled, isMarked: row.isScheduled || attempt > 0 })
   })
 }
 
 /** The test of a draft has the kind of the draft. */
-const workOf = ({ row, version }: MessageToSend, marks: Pick<Work, 'isCancelled' | 'isMarked'>): Work => ({
+const workOf = ({ row, version, content }: MessageToSend, marks: Pick<Work, 'isCancelled' | 'isMarked'>): Work => ({
   row: version.kind ? { ...row, flowKind: version.kind } : row,
   version,
+  content,
   ...marks,
   readAt: performance.now(),
 })

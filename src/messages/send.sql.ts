@@ -1,11 +1,20 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import type { Tag } from '../email-contents/content.ts'
 import type { NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { InboxRow } from '../inbox/inbox.ts'
 import type { Settlement } from '../queue/queue.ts'
-import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type {
+  BroadcastId,
+  ContactId,
+  EmailId,
+  FlowId,
+  FlowVersionId,
+  MessageId,
+  OrganizationId,
+} from '../values/ids.ts'
 
 export type SendRow = {
   organizationId: OrganizationId
@@ -29,6 +38,9 @@ export type SendRow = {
   recipient: RecipientSnapshot | null
   subscription: Standing['subscription']
   suppressedBy: Standing['suppressedBy']
+  /** Null if everything comes from the flow. */
+  contentId: EmailId | null
+  tags: Tag[] | null
 }
 
 /** Returns everything needed to send these messages. Skips messages that are no longer queued. */
@@ -41,7 +53,7 @@ export async function findMessagesToSend(
       -- Of a broadcast, the kind that was confirmed: that of the flow may have changed since.
       coalesce((select case when service_announcement then 'transactional' else 'marketing' end from broadcasts
         where broadcasts.organization_id = messages.organization_id and broadcasts.id = messages.broadcast_id), flows.kind) as flow_kind,
-      messages.email, subject, context, is_test, broadcast_id,
+      messages.email, subject, context, is_test, broadcast_id, content_id, tags,
       coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
       contacts.email as contact_email, contacts.first_name as contact_first_name,

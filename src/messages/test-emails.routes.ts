@@ -7,7 +7,8 @@ import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type FlowId, toText } from '../values/ids.ts'
 import { contextAsText } from './draft.ts'
-import { NotSentReason, parseSendAt, SendAt } from './send-email.routes.ts'
+import { parseSendAt, SendAt } from './send-at.ts'
+import { NotSentReason } from './send-email.routes.ts'
 import { sendTestEmails, type TestEmail, type TestEmailParts, testRecipientsMax } from './test-emails.ts'
 
 const addressLengthMax = 500

@@ -3,10 +3,10 @@ import { type Attribute, visitTags } from '../flows/html-tags.ts'
 import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
-  /** Returns the URL that counts a click and redirects to `url`. */
-  trackedUrl: (url: string) => string
-  /** The URL of the image that counts an open. */
-  pixelUrl: string
+  /** Returns the URL that counts a click and redirects to `url`. Undefined: clicks are not tracked. */
+  trackedUrl: ((url: string) => string) | undefined
+  /** The URL of the image that counts an open. Undefined: opens are not tracked. */
+  pixelUrl: string | undefined
   /** The link that is never tracked; undefined if the email has none. */
   unsubscribeUrl: string | undefined
 }
@@ -17,6 +17,7 @@ export type Tracking = {
  * byte.
  */
 export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl }: Tracking): string {
+  if (!trackedUrl && !pixelUrl) return html
   let tracked = ''
   let copied = 0
   let bodyEnd = -1
@@ -27,7 +28,7 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
         bodyEnd = tracked.length + start - copied
         return
       }
-      const href = trackableHref(attributes)
+      const href = trackedUrl && trackableHref(attributes)
       const url = href && destinationOf(href.value)
       if (!url || url === unsubscribeUrl) return
       tracked += `${html.slice(copied, href.start)}"${escapeHtml(trackedUrl(url))}"`
@@ -35,6 +36,7 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
     },
   })
   tracked += html.slice(copied)
+  if (!pixelUrl) return tracked
   const pixel = `<img src="${escapeHtml(pixelUrl)}" width="1" height="1" alt="" style="border:0;width:1px;height:1px">`
   return bodyEnd === -1 ? tracked + pixel : tracked.slice(0, bodyEnd) + pixel + tracked.slice(bodyEnd)
 }

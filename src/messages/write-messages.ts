@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import type { EmailContent } from '../email-contents/content.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -20,7 +21,15 @@ import type { MessageToSend } from './attempt.ts'
 export type DraftToWrite = {
   message: NewMessage
   /** For a worker of this process, which then need not read the message again. */
-  toSend: { version: ReadyVersion; flowKind: FlowKind; person: Recipient }
+  toSend: ToSend
+}
+
+type ToSend = {
+  version: ReadyVersion
+  flowKind: FlowKind
+  person: Recipient
+  /** Undefined if the message has a content that the worker has to load. */
+  content?: EmailContent | undefined
 }
 
 /**
@@ -41,17 +50,23 @@ export async function writeMessages(tx: Tx, drafts: readonly DraftToWrite[]): Pr
   const written = withContact.filter(
     ({ message: { id, idempotencyKey } }) => idempotencyKey === null || reserved.has(id),
   )
-  const toSend = new Map(written.map(({ message, toSend }) => [message.id, toSend]))
+  insertToSend(tx, written)
+  return new Set(written.map(({ message }) => message.id))
+}
+
+/** Writes messages and their jobs, and hands them over to a worker of this process. */
+export function insertToSend(tx: Tx, drafts: readonly DraftToWrite[]): void {
+  const toSend = new Map(drafts.map((draft) => [draft.message.id, draft.toSend]))
   insertWithJobs(
     tx,
-    written.map(({ message }) => message),
+    drafts.map(({ message }) => message),
     (message, stored) => messageToSend(message, stored, toSend.get(message.id)!),
+    (message) => !message.contentId || toSend.get(message.id)!.content !== undefined,
   )
-  return new Set(toSend.keys())
 }
 
 /** Creates the new contacts of messages and records them for webhooks that subscribe to changes of contacts. */
-async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
+export async function createContacts(tx: Tx, messages: readonly NewMessage[]): Promise<Set<ContactId>> {
   const contacts = new Map<ContactId, NewContact>()
   for (const { organizationId, contactId, email, newContact } of messages)
     if (newContact) contacts.set(contactId, { organizationId, contactId, email, ...newContact })
@@ -76,6 +91,7 @@ export function insertWithJobs(
   tx: Tx,
   messages: readonly NewMessage[],
   handOver?: (message: NewMessage, stored: StoredValues) => MessageToSend,
+  mayHandOver: (message: NewMessage) => boolean = () => true,
 ): void {
   if (messages.length === 0) return
   const isHanded = handOver !== undefined && areHandedOver(tx, messages.length)
@@ -89,7 +105,7 @@ export function insertWithJobs(
       const { organizationId, id, lane, status, sendAt } = message
       if (status !== 'queued') return []
       const job = { organizationId, kind: 'message.send' as const, lane, id, dueAt: sendAt ?? undefined }
-      if (!isHanded || sendAt) return [job]
+      if (!isHanded || sendAt || !mayHandOver(message)) return [job]
       const work = stored.then((rows) => handOver(message, rows.get(id)!))
       work.catch(() => {})
       return [{ ...job, work }]
@@ -99,9 +115,9 @@ export function insertWithJobs(
 
 /** What a worker would read. The context and the snapshot are the stored ones, whose keys the database has put in order. */
 function messageToSend(
-  { organizationId, id, flowId, versionId, contactId, newContact, email, subject, isTest }: NewMessage,
+  { organizationId, id, flowId, versionId, contactId, newContact, email, subject, isTest, contentId, tags }: NewMessage,
   { context, recipient, queuedAt }: StoredValues,
-  { version, flowKind, person }: DraftToWrite['toSend'],
+  { version, flowKind, person, content }: ToSend,
 ): MessageToSend {
   const { firstName, suppressedBy } = person
   const subscription = newContact?.subscription ?? person.subscription
@@ -109,6 +125,7 @@ function messageToSend(
     ...{ organizationId, id, flowId, flowVersionId: versionId, flowKind, contactId },
     ...{ contactEmail: email, contactFirstName: firstName, email, subject, context, isTest, recipient, queuedAt },
     ...{ broadcastId: null, isScheduled: false, subscription, suppressedBy },
+    ...{ contentId: contentId ?? null, tags: tags ? JSON.parse(tags) : null },
   }
-  return { row, version }
+  return { row, version, content }
 }

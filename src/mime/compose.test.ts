@@ -87,7 +87,7 @@ test('encodes non-ASCII names and subjects', async () => {
   const raw = rawOf({
     subject,
     from: { name: 'Žofie "Zo" Łabędź, Ltd.', email: 'hello@example.com' },
-    replyTo: { name: '株式会社 数', email: 'reply@example.com' },
+    replyTo: [{ name: '株式会社 数', email: 'reply@example.com' }],
   })
   const parsed = await parse(raw)
   expect(parsed.subject).toBe(subject)
@@ -128,7 +128,7 @@ test('no field can inject a header or end the header section', () => {
     subject: evil,
     from: { name: evil, email: 'hello@example.com' },
     to: { name: evil, email: 'ada@example.org' },
-    replyTo: { name: evil, email: 'reply@example.com' },
+    replyTo: [{ name: evil, email: 'reply@example.com' }],
     headers: { 'X-Waxwing-Message': evil, 'Feedback-ID': 'a:b:c' },
   })
   expect(headerNames(raw)).toEqual([
@@ -167,7 +167,7 @@ test('rejects an address that could inject a header or is invalid', () => {
   for (const email of bad) {
     expect(() => rawOf({ to: { email } })).toThrow(Refusal)
     expect(() => rawOf({ from: { email } })).toThrow(Refusal)
-    expect(() => rawOf({ replyTo: { email } })).toThrow(Refusal)
+    expect(() => rawOf({ replyTo: [{ email }] })).toThrow(Refusal)
     expect(() => rawOf({ unsubscribe: { url: 'https://example.com', email: email || 'x' } })).toThrow(Refusal)
   }
   for (const url of [

@@ -2,8 +2,10 @@ import { rememberLast } from '../runtime/remember-last.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { Refusal } from '../values/errors.ts'
 import { type MessageId, toText } from '../values/ids.ts'
+import { type AttachmentHeaders, attachmentHeaders } from './attachment-headers.ts'
 import { encodeBody } from './body-encoding.ts'
-import { headerText, type Mailbox, mailboxHeader, textHeader, toEmailAddress } from './headers.ts'
+import { headerText, type Mailbox, mailboxHeader, mailboxListHeader, textHeader, toEmailAddress } from './headers.ts'
+import type { FilePiece, Piece } from './pieces.ts'
 
 const rawLengthMax = 10_000_000
 
@@ -12,8 +14,11 @@ export type Email = {
   /** The domain of the Message-ID, usually that of the sender. */
   domain: string
   from: Mailbox
+  /** The recipient. */
   to: Mailbox
-  replyTo?: Mailbox | null
+  /** The headers To and Cc, if they are the same for several recipients. */
+  shown?: { to: readonly Mailbox[]; cc: readonly Mailbox[] }
+  replyTo?: readonly Mailbox[]
   subject: string
   html: string
   text: string
@@ -22,6 +27,13 @@ export type Email = {
   unsubscribe?: { url: string; email?: string | null }
   /** Additional headers, such as Feedback-ID. */
   headers?: Readonly<Record<string, string>>
+}
+
+/** An email with only one of the two bodies, or with attachments. */
+export type EmailInPieces = Omit<Email, 'html' | 'text'> & {
+  html: string | null
+  text: string | null
+  attachments: readonly (AttachmentHeaders & { file: FilePiece })[]
 }
 
 export type ComposedEmail = {
@@ -39,15 +51,11 @@ export type ComposedEmail = {
  * break.
  */
 export function compose(email: Email): ComposedEmail {
-  const id = toText('msg', email.id)
-  const domain = domainOf(email.domain)
-  if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
-  const messageIdHeader = `<${id}@${domain}>`
+  const { id, headers, recipient, messageIdHeader } = headOf(email)
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
-  const recipient = toEmailAddress(email.to.email, 'To')
   const raw = [
-    ...headersOf(email, recipient, messageIdHeader),
+    ...headers,
     'MIME-Version: 1.0',
     'Content-Type: multipart/alternative;',
     ` boundary="${boundary}"`,
@@ -62,25 +70,98 @@ export function compose(email: Email): ComposedEmail {
   return { raw, recipient, messageIdHeader }
 }
 
+/** Like `compose`, for emails with attachments. The files are read when the email is sent. */
+export function composePieces(email: EmailInPieces): Omit<ComposedEmail, 'raw'> & { pieces: Piece[] } {
+  const { id, headers, recipient, messageIdHeader } = headOf(email)
+  const isInline = ({ contentId }: AttachmentHeaders) => contentId !== null && email.html !== null
+  const inline = email.attachments.filter(isInline)
+  const attached = email.attachments.filter((attachment) => !isInline(attachment))
+  const body = multipart('mixed', `=_m_${id}`, [
+    multipart('related', `=_r_${id}`, [bodies(email, `=_${id}`), ...inline.map(filePart)]),
+    ...attached.map(filePart),
+  ])
+  const pieces = [...headers, 'MIME-Version: 1.0', ''].join('\r\n')
+  return { pieces: joined([pieces, ...body]), recipient, messageIdHeader }
+}
+
+/** A part of an email: its headers, an empty line, its content, and a line ending. */
+type Part = Piece[]
+
+/** Returns the only part as it is. */
+function multipart(subtype: string, boundary: string, parts: readonly Part[]): Part {
+  if (parts.length === 1) return parts[0]!
+  return [
+    `Content-Type: multipart/${subtype};\r\n boundary="${boundary}"\r\n\r\n`,
+    ...parts.flatMap((part) => [`--${boundary}\r\n`, ...part]),
+    `--${boundary}--\r\n`,
+  ]
+}
+
+function bodies({ html, text }: EmailInPieces, boundary: string): Part {
+  const parts = [
+    ...(text === null ? [] : [textPart('text/plain', text)]),
+    ...(html === null ? [] : [textPart('text/html', html)]),
+  ]
+  return multipart('alternative', boundary, parts.length > 0 ? parts : [textPart('text/plain', '')])
+}
+
+function textPart(type: string, text: string): Part {
+  // No boundary occurs in a body without `=_`.
+  const { encoding, body } = encodeBody(text, '=_')
+  return [`Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n`]
+}
+
+function filePart({ file, ...headers }: EmailInPieces['attachments'][number]): Part {
+  const head = `${attachmentHeaders(headers).join('\r\n')}\r\n\r\n`
+  return file.end > file.start ? [head, file] : [`${head}\r\n`]
+}
+
+/** Joins consecutive texts. */
+export function joined(pieces: readonly Piece[]): Piece[] {
+  const all: Piece[] = []
+  for (const piece of pieces) {
+    const last = all.at(-1)
+    if (typeof piece === 'string' && typeof last === 'string') all[all.length - 1] = last + piece
+    else all.push(piece)
+  }
+  return all
+}
+
+/** Returns the headers of an email, without those that describe its body. */
+export function headOf(email: Omit<Email, 'html' | 'text'>) {
+  const id = toText('msg', email.id)
+  const domain = domainOf(email.domain)
+  if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
+  const messageIdHeader = `<${id}@${domain}>`
+  const recipient = toEmailAddress(email.to.email, 'To')
+  return { id, headers: headersOf(email, recipient, messageIdHeader), recipient, messageIdHeader }
+}
+
 // The emails of a broadcast have these in common.
 const domainOf = rememberLast(asciiDomain)
 const fromHeader = rememberLast((name: string | null, email: string) => mailboxHeader('From', { name, email }))
 const subjectHeader = rememberLast((subject: string) => textHeader('Subject', subject))
 const dateHeader = rememberLast((ms: number) => `Date: ${new Date(ms).toUTCString().replace('GMT', '+0000')}`)
 
-function headersOf(email: Email, recipient: string, messageIdHeader: string): string[] {
+function headersOf(email: Omit<Email, 'html' | 'text'>, recipient: string, messageIdHeader: string): string[] {
   const headers = [
     fromHeader(email.from.name ?? null, email.from.email),
-    mailboxHeader('To', email.to, recipient),
+    ...(email.shown ? shownHeaders(email.shown) : [mailboxHeader('To', email.to, recipient)]),
     subjectHeader(email.subject),
     dateHeader(email.date.getTime()),
     `Message-ID: ${messageIdHeader}`,
   ]
-  if (email.replyTo) headers.push(mailboxHeader('Reply-To', email.replyTo))
+  if (email.replyTo && email.replyTo.length > 0) headers.push(mailboxListHeader('Reply-To', email.replyTo))
   if (email.unsubscribe) headers.push(...unsubscribeHeaders(email.unsubscribe))
   for (const [name, value] of Object.entries(email.headers ?? {})) headers.push(extraHeader(name, value))
   return headers
 }
+
+/** An email that was sent to hidden recipients only needs a To header as well. */
+const shownHeaders = ({ to, cc }: NonNullable<Email['shown']>): string[] => [
+  to.length > 0 ? mailboxListHeader('To', to) : 'To: undisclosed-recipients:;',
+  ...(cc.length > 0 ? [mailboxListHeader('Cc', cc)] : []),
+]
 
 function unsubscribeHeaders({ url, email }: NonNullable<Email['unsubscribe']>): string[] {
   if (!/^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]+$/.test(url))

@@ -33,6 +33,12 @@ export function mailboxHeader(header: string, { name, email }: Mailbox, address 
   return `${header}: ${phrase}${fits ? ' ' : '\r\n '}<${address}>`
 }
 
+/** Returns a header with one or more addresses, each on a line of its own. */
+export const mailboxListHeader = (header: string, mailboxes: readonly Mailbox[]): string =>
+  `${header}: ${mailboxes
+    .map((mailbox, index) => mailboxHeader(index === 0 ? header : '', mailbox).replace(/^[^:]*: /, ''))
+    .join(',\r\n ')}`
+
 /** Returns true if a header may contain the text as it is, without being mistaken for an encoded word. */
 function isPlain(text: string): boolean {
   if (!/^[\x20-\x7e]*$/.test(text) || text.includes('=?')) return false

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
-import { firstValue } from '../db/rows.ts'
-import type { ContactId, DeliveryId, OrganizationId } from '../values/ids.ts'
+import { allValues, firstValue } from '../db/rows.ts'
+import type { ContactId, DeliveryId, EmailId, OrganizationId } from '../values/ids.ts'
 
 /** Returns the address key of the deleted contact, or undefined if it does not exist. */
 export const deleteContact = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
@@ -16,11 +16,18 @@ export const deleteHistory = (tx: Tx, organizationId: OrganizationId, id: Contac
 export const deleteImportChangesOf = (tx: Tx, organizationId: OrganizationId, id: ContactId) =>
   tx`delete from import_changes where organization_id = ${organizationId} and contact_id = ${id}`
 
+/** Returns the contents of the contact's messages. */
+export const selectContentsOf = (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) =>
+  allValues(tx<{ contentId: EmailId }>`
+    select distinct content_id from messages
+    where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[]) and content_id is not null`)
+
 /** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
 export async function emptyMessages(tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]): Promise<void> {
   await tx`
     update messages
     set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
+      content_id = null, tags = null,
       status = case when status = 'queued' then 'suppressed' else status end,
       reason = case when status = 'queued' then 'the contact was erased' else reason end
     where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
@@ -51,7 +58,7 @@ export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id
 export const emptyEvents = (tx: Tx, organizationId: OrganizationId, ids: readonly ContactId[]) =>
   tx`
     update events
-    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}',
+    set data = (data - '{ip,user_agent,url,tags}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}',
       contact_email = null, contact_first_name = null
     where organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])`
 

@@ -1,6 +1,7 @@
 import { testRecipientId } from '../contacts/test-recipient.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { forgetContents } from '../email-contents/contents.ts'
 import { notFound } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
@@ -13,6 +14,7 @@ import {
   emptyEvents,
   emptyImportProblems,
   emptyMessages,
+  selectContentsOf,
 } from './erase-contact.sql.ts'
 
 /**
@@ -32,7 +34,10 @@ export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId,
   await deleteMemberships(tx, organizationId, id)
   await deleteHistory(tx, organizationId, id)
   await deleteImportChangesOf(tx, organizationId, id)
-  await emptyMessages(tx, organizationId, [id, testRecipientId(organizationId, emailKey)])
+  const recipients = [id, testRecipientId(organizationId, emailKey)]
+  const contents = await selectContentsOf(tx, organizationId, recipients)
+  await emptyMessages(tx, organizationId, recipients)
+  await forgetContents(tx, organizationId, contents, emailKey)
   await forgetContacts(tx, organizationId, [id])
   await emptyImportProblems(tx, organizationId, emailKey)
   await emptyApiRequests(tx, organizationId, emailKey)

@@ -4,8 +4,8 @@ import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import {
   eventTypes,
-  hasFlow,
-  isOrganizationEventName,
+  isBroadcastEventName,
+  isContactChangeName,
   isSelectedByName,
   type WebhookEventName,
   webhookEventNames,
@@ -61,10 +61,10 @@ function exampleOf(eventName: WebhookEventName) {
     eventName,
     occurredAt: new Date('2026-05-29T12:00:00Z'),
     messageId: isSelectedByName(eventName) ? null : messageId,
-    flowId: hasFlow(eventName) ? flowId : null,
+    flowId: isContactChangeName(eventName) ? null : flowId,
     machine,
     data,
-    contact: isOrganizationEventName(eventName) ? null : contact,
+    contact: isBroadcastEventName(eventName) ? null : contact,
   })
   return JSON.parse(body)
 }

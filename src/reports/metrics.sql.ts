@@ -75,7 +75,9 @@ export async function findChecklist(db: Reader, organizationId: OrganizationId):
       where organization_id = ${organizationId} and event_name = ${eventName} and flow_id = ${allFlows} and grain = 'day')`
   const [row] = await db<Checklist>`
     select ${happened('emailSent')} as sent, ${happened('emailOpen')} as opened, ${happened('emailClick')} as clicked,
-      exists (select from flows where organization_id = ${organizationId} and name <> ${welcomeFlow}) as flow,
+      exists (
+        select from flows
+        where organization_id = ${organizationId} and name <> ${welcomeFlow} and not is_built_in) as flow,
       exists (
         select from contacts where organization_id = ${organizationId} and subscription <> 'not_subscribed') as contacts,
       exists (select from api_keys where organization_id = ${organizationId} and revoked_at is null) as api_key,

@@ -19,6 +19,9 @@ const batchMax = 50
 /** Also the wait before another attempt. Users wait for account emails. */
 const leaseSeconds = { account: 60, notice: 300 }
 
+/** Without attachments. */
+type ComposedEmail = OutgoingEmail & { raw: string }
+
 export type SystemEmailParts = {
   db: Db
   log: Log
@@ -108,7 +111,7 @@ async function send(
   relay: Transport,
   kind: EmailKind,
   email: SystemEmail,
-  { raw, sender, recipient }: OutgoingEmail,
+  { raw, sender, recipient }: ComposedEmail,
 ): Promise<boolean> {
   const outcome = await relay.send({
     envelope: { from: sender, to: recipient },
@@ -133,7 +136,7 @@ function tryToCompose(
   { log, settings }: SystemEmailParts,
   kind: EmailKind,
   email: SystemEmail,
-): OutgoingEmail | undefined {
+): ComposedEmail | undefined {
   try {
     return composeEmail(kind, email, settings)
   } catch (error) {
@@ -144,7 +147,7 @@ function tryToCompose(
 }
 
 /** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
-function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: EmailSettings): OutgoingEmail {
+function composeEmail(kind: EmailKind, email: SystemEmail, { mailFrom }: EmailSettings): ComposedEmail {
   const { subject } = email.content
   const { raw, recipient } = compose({
     id: email.id,

@@ -55,7 +55,7 @@ export const recordKinds = {
   brc: 'broadcast',
   con: 'contact',
   dlv: 'delivery',
-  dom: 'domain',
+  eml: 'email',
   evt: 'event',
   flw: 'flow',
   grp: 'group',
@@ -72,8 +72,8 @@ export const recordKinds = {
 export type RecordKind =
   | (typeof recordKinds)[keyof typeof recordKinds]
   | 'API request'
+  | 'attachment'
   | 'draft'
-  | 'email'
   | 'flow version'
 
 /** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */

@@ -26,7 +26,10 @@ export type SessionId = Branded<'ses'>
 export type SegmentId = Branded<'seg'>
 export type BulkActionId = Branded<'blk'>
 export type BroadcastId = Branded<'brc'>
-export type DomainId = Branded<'dom'>
+/** The content that the messages of an email have in common. */
+export type EmailId = Branded<'eml'>
+/** A stored file. Never shown. */
+export type FileId = Branded<'fil'>
 
 export type IdOf = {
   org: OrganizationId
@@ -47,7 +50,8 @@ export type IdOf = {
   seg: SegmentId
   blk: BulkActionId
   brc: BroadcastId
-  dom: DomainId
+  eml: EmailId
+  fil: FileId
 }
 export type Prefix = keyof IdOf
 

@@ -3,8 +3,8 @@ import type { SecretBox } from '../secrets/secrets.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import {
   eventTypes,
-  hasFlow,
-  isOrganizationEventName,
+  isBroadcastEventName,
+  isContactChangeName,
   isSelectedByName,
   type WebhookEventName,
 } from '../values/event-types.ts'
@@ -39,12 +39,10 @@ export async function sendTestEvent(
     eventName,
     occurredAt: new Date(),
     messageId: isSelectedByName(eventName) ? null : newId('msg'),
-    flowId: hasFlow(eventName) ? newId('flw') : null,
+    flowId: isContactChangeName(eventName) ? null : newId('flw'),
     machine,
     data,
-    contact: isOrganizationEventName(eventName)
-      ? null
-      : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
+    contact: isBroadcastEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
     isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1, rules: webhook }

@@ -99,6 +99,24 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     status: 409,
   })
 
+  await recorder.record('sendEmail', {
+    body: {
+      from: 'Acme <billing@acme.example>',
+      to: 'grace@example.com',
+      subject: 'Your invoice',
+      html: '<p>Thank you for your order.</p>',
+      attachments: [{ filename: 'invoice.txt', content: Buffer.from('Invoice 1042').toString('base64') }],
+      tags: [{ name: 'category', value: 'invoice' }],
+    },
+  })
+  const emails = ['heidi@example.com', 'heidi'].map((to) => ({
+    from: 'hello@acme.example',
+    to,
+    subject: 'Welcome',
+    text: 'Hello!',
+  }))
+  await recorder.record('sendEmails', { body: emails })
+
   const scheduled = await recorder.record('sendEmailThroughFlow', {
     body: { ...sendBody(flowId), send_at: inOneDay() },
     title: 'Scheduled email',
@@ -117,6 +135,8 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     return body.data.events.length === 3
   })
   await recorder.record('getMessage', { params: { id } })
+  const [withFile] = (await app.manage('GET', '/organization/messages?query=grace@example.com')).body.data
+  await recorder.record('downloadAttachment', { params: { id: withFile.id, position: '0' } })
   const later = await app.publicApi('POST', '/flow/send-email-through-flow', {
     ...sendBody(flowId),
     send_at: inOneDay(),

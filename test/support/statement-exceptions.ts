@@ -42,6 +42,8 @@ export const exceptions: Exception[] = [
       ],
       ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
       // Maintenance.
+      ['email-contents/files.sql.ts', 'where hash is null and created_at <', ['no organization'], dueRows],
+      ['email-contents/contents.sql.ts', 'where files_until <= now()', ['no organization'], dueRows],
       ['system-emails/queue.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
       [
         'system-emails/queue.sql.ts',
@@ -82,13 +84,6 @@ export const exceptions: Exception[] = [
       ],
       ['imports/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
-      [
-        'domains/domains.sql.ts',
-        'select organization_id, id, dkim_key',
-        ['no organization'],
-        'Checks the keys of all domains.',
-      ],
-      ['domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
       [

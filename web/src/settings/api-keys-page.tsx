@@ -23,7 +23,8 @@ import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
 const scopes: { value: Scope; label: string; description: string }[] = [
-  { value: 'flows:send', label: 'Send email', description: 'Send emails through flows' },
+  { value: 'flows:send', label: 'Send email', description: 'Send emails through flows and without one' },
+  { value: 'messages:send', label: 'Send email without a flow', description: 'But not through flows' },
   { value: 'messages:read', label: 'Read messages', description: 'Sent emails and their events' },
   { value: 'contacts:write', label: 'Write contacts', description: 'Add, change, import and erase contacts' },
   { value: 'contacts:read', label: 'Read contacts', description: 'Contacts, groups and suppressions' },

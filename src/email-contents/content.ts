@@ -1,0 +1,91 @@
+import type { Mailbox } from '../mime/headers.ts'
+import type { EmailId, FileId, OrganizationId } from '../values/ids.ts'
+
+/*
+ * The content of an email that does not come from a flow alone. One row of `email_contents` for each accepted email; its
+ * messages, one for each recipient in To, Cc and Bcc, refer to it (`messages.content_id`). There are three kinds:
+ *
+ * - email: an email without a flow, with addresses, headers, bodies and attachments.
+ * - flow: the attachments of an email through a flow. Everything else comes from the flow.
+ * - raw: an email that another program composed (SMTP submission). Its body is a stored file that is sent as it is, except
+ *   for the part `raw.html`, which is replaced by the tracked one if tracking is wanted.
+ *
+ * Files are stored once for each organization (`files.ts`), and are deleted some time after the last email that uses
+ * them (`retention.ts`). The rest of the content is kept as long as the message.
+ */
+
+export type { EventTag as Tag } from '../values/event-types.ts'
+
+export type Attachment = {
+  fileId: FileId
+  filename: string
+  /** With parameters, such as `text/calendar; method=REQUEST`. */
+  contentType: string
+  /** Without angle brackets. Set for an image that the HTML shows as `cid:…`. */
+  contentId: string | null
+  bytes: number
+}
+
+export type RawSource = {
+  /** Header fields of the original that are sent, each ending with CRLF, among them those that describe the body. */
+  headers: string
+  /** Everything after the empty line, with CRLF line endings. */
+  body: { fileId: FileId; bytes: number }
+  /** The HTML part in the body, as byte offsets; null if nothing is tracked. */
+  html: {
+    start: number
+    end: number
+    encoding: '7bit' | '8bit' | 'quoted-printable' | 'base64'
+    charset: string
+  } | null
+}
+
+/** Stored as JSON. */
+export type ContentDetails = {
+  kind: 'email' | 'flow' | 'raw'
+  /** Null for the kind `flow`. */
+  from: Mailbox | null
+  /** What all recipients see. */
+  to: Mailbox[]
+  cc: Mailbox[]
+  replyTo: Mailbox[]
+  headers: { name: string; value: string }[]
+  tracking: { opens: boolean; clicks: boolean }
+  attachments: Attachment[]
+  raw: RawSource | null
+}
+
+/** A content as it is sent. */
+export type EmailContent = ContentDetails & {
+  organizationId: OrganizationId
+  id: EmailId
+  /** Both null for the kinds `flow` and `raw`, and while they are not loaded (`isLarge`). */
+  html: string | null
+  text: string | null
+  /** Whether it takes so much memory that few such emails are composed at the same time. */
+  isLarge: boolean
+}
+
+/** Larger emails are composed a few at a time. */
+const ordinaryBodyBytesMax = 128 * 1024
+const ordinaryFileBytesMax = 512 * 1024
+
+export const filesOf = ({ attachments, raw }: Pick<ContentDetails, 'attachments' | 'raw'>) => [
+  ...attachments.map(({ fileId, bytes }) => ({ fileId, bytes })),
+  ...(raw ? [raw.body] : []),
+]
+
+export const isLarge = (details: ContentDetails, bodyBytes: number): boolean =>
+  bodyBytes > ordinaryBodyBytesMax || filesOf(details).reduce((sum, { bytes }) => sum + bytes, 0) > ordinaryFileBytesMax
+
+export const flowContent: ContentDetails = {
+  kind: 'flow',
+  from: null,
+  to: [],
+  cc: [],
+  replyTo: [],
+  headers: [],
+  tracking: { opens: true, clicks: true },
+  attachments: [],
+  raw: null,
+}

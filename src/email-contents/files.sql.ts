@@ -1,0 +1,95 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { allValues, firstValue, onlyValue } from '../db/rows.ts'
+import type { FileId, OrganizationId } from '../values/ids.ts'
+
+export const insertUpload = (db: Writer, organizationId: OrganizationId, id: FileId) =>
+  db`insert into stored_files (organization_id, id) values (${organizationId}, ${id})`
+
+export const insertChunk = (
+  db: Writer,
+  organizationId: OrganizationId,
+  id: FileId,
+  position: number,
+  bytes: Uint8Array,
+) =>
+  db`
+    insert into stored_file_chunks (organization_id, file_id, position, bytes)
+    values (${organizationId}, ${id}, ${position}, ${bytes})`
+
+/** Returns undefined if the file does not exist or is shorter. */
+export const findChunk = (db: Reader, organizationId: OrganizationId, id: FileId, position: number) =>
+  firstValue(db<{ bytes: Buffer }>`
+    select bytes from stored_file_chunks
+    where organization_id = ${organizationId} and file_id = ${id} and position = ${position}`)
+
+/** The size of all files of an organization, including those that are being uploaded. */
+export const sumFileBytes = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ bytes: number }>`
+    select coalesce(sum(bytes), 0)::int8 as bytes from stored_files where organization_id = ${organizationId}`)
+
+/** Locks the files with these hashes until the end of the transaction. */
+export const lockFilesByHash = (tx: Tx, organizationId: OrganizationId, hashes: readonly string[]) =>
+  tx<{ id: FileId; hash: string }>`
+    select id, encode(hash, 'hex') as hash from stored_files
+    where organization_id = ${organizationId}
+      and hash = any (array(select decode(hash, 'hex') from unnest(${hashes}::text[]) as wanted (hash)))
+    order by id
+    for update`
+
+export type NewFileRow = { organizationId: OrganizationId; id: FileId; hash: string; bytes: number; uses: number }
+
+export const insertFile = (tx: Tx, { organizationId, id, hash, bytes, uses }: NewFileRow) =>
+  tx`
+    insert into stored_files (organization_id, id, hash, bytes, uses)
+    values (${organizationId}, ${id}, decode(${hash}, 'hex'), ${bytes}, ${uses})`
+
+/** Returns undefined if the upload was deleted. */
+export const finishUpload = (tx: Tx, { organizationId, id, hash, bytes, uses }: NewFileRow) =>
+  firstValue(tx<{ id: FileId }>`
+    update stored_files set hash = decode(${hash}, 'hex'), bytes = ${bytes}, uses = ${uses}
+    where organization_id = ${organizationId} and id = ${id} and hash is null
+    returning id`)
+
+/** Locks the files in key order, so that two transactions cannot deadlock. */
+export const lockFiles = (tx: Tx, organizationId: OrganizationId, ids: readonly FileId[]) =>
+  tx`
+    select from stored_files
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by id
+    for update`
+
+/** Adds to the number of uses, which may be negative, and returns the files that are not used any more. */
+export const changeUses = (tx: Tx, organizationId: OrganizationId, changes: readonly { id: FileId; uses: number }[]) =>
+  allValues(tx<{ id: FileId | null }>`
+    update stored_files set uses = stored_files.uses + change.uses
+    from unnest(${changes.map(({ id }) => id)}::uuid[], ${changes.map(({ uses }) => uses)}::int8[]) as change (id, uses)
+    where stored_files.organization_id = ${organizationId} and stored_files.id = change.id
+    returning case when stored_files.uses <= 0 then stored_files.id end as id`).then((ids) =>
+    ids.filter((id) => id !== null),
+  )
+
+export async function deleteFiles(tx: Tx, organizationId: OrganizationId, ids: readonly FileId[]): Promise<void> {
+  if (ids.length === 0) return
+  tx.send`delete from stored_file_chunks where organization_id = ${organizationId} and file_id = any (${ids}::uuid[])`
+  await tx`delete from stored_files where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+}
+
+/** Skips files that an email was accepted with. */
+export async function deleteUploads(tx: Tx, organizationId: OrganizationId, ids: readonly FileId[]): Promise<void> {
+  const deleted = await allValues(tx<{ id: FileId }>`
+    delete from stored_files
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and hash is null
+    returning id`)
+  if (deleted.length > 0)
+    await tx`
+      delete from stored_file_chunks
+      where organization_id = ${organizationId} and file_id = any (${deleted}::uuid[])`
+}
+
+/** Uploads that no email was accepted with, oldest first. */
+export const selectOldUploads = (db: Reader, { minutes, limit }: { minutes: number; limit: number }) =>
+  db<{ organizationId: OrganizationId; id: FileId }>`
+    select organization_id, id from stored_files
+    where hash is null and created_at < now() - ${minutes} * interval '1 minute'
+    order by created_at
+    limit ${limit}`

@@ -1,0 +1,192 @@
+import { createHash, hash } from 'node:crypto'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { Refusal } from '../values/errors.ts'
+import { groupBy } from '../values/group-by.ts'
+import { type FileId, newId, type OrganizationId } from '../values/ids.ts'
+import {
+  changeUses,
+  deleteFiles,
+  deleteUploads,
+  findChunk,
+  finishUpload,
+  insertChunk,
+  insertFile,
+  insertUpload,
+  lockFiles,
+  lockFilesByHash,
+} from './files.sql.ts'
+
+/** A multiple of the 57 bytes of a line in base64, so that each chunk is encoded to whole lines. */
+export const chunkBytes = 57 * 4_608
+
+/** A file of an email that is not accepted yet. */
+export type NewFile = {
+  id: FileId
+  /** SHA-256 in hexadecimal digits. */
+  hash: string
+  bytes: number
+  /** The content of a small file, which is not stored yet. Null: its chunks are stored. */
+  content: Buffer | null
+}
+
+/** Returns a file that is already in memory and at most as large as a chunk. */
+export const smallFile = (content: Buffer): NewFile => ({
+  id: newId('fil'),
+  hash: hash('sha256', content),
+  bytes: content.length,
+  content,
+})
+
+/**
+ * Stores a file as it is received. Nothing is written for a small one: its content is stored with the email, if it is not
+ * stored yet. The row of an upload that is never finished is deleted an hour later.
+ */
+export class FileUpload {
+  readonly #db: Db
+  readonly #organizationId: OrganizationId
+  readonly #id: FileId = newId('fil')
+  readonly #hash = createHash('sha256')
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #stored = 0
+  #bytes = 0
+
+  constructor(db: Db, organizationId: OrganizationId) {
+    this.#db = db
+    this.#organizationId = organizationId
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Returns a promise if chunks are being stored: nothing must be written until it resolves. */
+  write(part: Buffer): Promise<void> | undefined {
+    this.#hash.update(part)
+    this.#bytes += part.length
+    this.#waiting.push(part)
+    this.#waitingBytes += part.length
+    return this.#waitingBytes > chunkBytes ? this.#store(chunkBytes) : undefined
+  }
+
+  async end(): Promise<NewFile> {
+    const isSmall = this.#stored === 0
+    const content = isSmall ? Buffer.concat(this.#waiting) : null
+    if (!isSmall) await this.#store(1)
+    this.#waiting = []
+    return { id: this.#id, hash: this.#hash.digest('hex'), bytes: this.#bytes, content }
+  }
+
+  /** The id under which chunks are stored, if any are. */
+  get storedId(): FileId | undefined {
+    return this.#stored > 0 ? this.#id : undefined
+  }
+
+  /** Stores whole chunks, and the rest if it has at least `bytesMin` bytes. */
+  async #store(bytesMin: number): Promise<void> {
+    let all = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    if (this.#stored === 0) await insertUpload(this.#db.statement, this.#organizationId, this.#id)
+    while (all.length >= bytesMin && all.length > 0) {
+      const chunk = all.subarray(0, chunkBytes)
+      await insertChunk(this.#db.statement, this.#organizationId, this.#id, this.#stored, chunk)
+      this.#stored++
+      all = all.subarray(chunk.length)
+    }
+    this.#waitingBytes = all.length
+    // Copied, so that the chunks that were stored can be released.
+    if (all.length > 0) this.#waiting = [Buffer.from(all)]
+  }
+}
+
+/** Deletes those of the uploads that no email was accepted with. */
+export const discardUploads = (db: Db, organizationId: OrganizationId, ids: readonly FileId[]) =>
+  db.begin((tx) => deleteUploads(tx, organizationId, ids))
+
+/**
+ * Stores the files of emails of one organization, or counts another use of files that are stored already. `uses` has each
+ * file as often as it is used. Returns the id of the stored file for each of them.
+ */
+export async function useFiles(
+  tx: Tx,
+  organizationId: OrganizationId,
+  uses: readonly NewFile[],
+): Promise<ReadonlyMap<FileId, FileId>> {
+  const byHash = new Map(groupBy(uses, (file) => file.hash))
+  const existing = new Map(
+    (await lockFilesByHash(tx, organizationId, [...byHash.keys()])).map(({ id, hash: known }) => [known, id]),
+  )
+  const storedAs = new Map<FileId, FileId>()
+  const more: { id: FileId; uses: number }[] = []
+  for (const [known, same] of byHash) {
+    const stored = existing.get(known)
+    if (stored) more.push({ id: stored, uses: same.length })
+    const id = stored ?? (await storeFile(tx, organizationId, same))
+    for (const file of same) storedAs.set(file.id, id)
+    const duplicates = new Set(same.filter((file) => file.content === null && file.id !== id).map((file) => file.id))
+    await deleteFiles(tx, organizationId, [...duplicates])
+  }
+  if (more.length > 0) await changeUses(tx, organizationId, more)
+  return storedAs
+}
+
+/** Stores a file that several emails of a request may use. */
+async function storeFile(tx: Tx, organizationId: OrganizationId, same: readonly NewFile[]): Promise<FileId> {
+  const { id, hash: known, bytes, content } = same.find((file) => file.content === null) ?? same[0]!
+  const row = { organizationId, id, hash: known, bytes, uses: same.length }
+  if (content === null) {
+    if (!(await finishUpload(tx, row)))
+      throw new Refusal('unavailable', 'The request took too long. Try again.', { retryAfterSeconds: 1 })
+    return id
+  }
+  await insertFile(tx, row)
+  if (bytes > 0) await insertChunk(tx, organizationId, id, 0, content)
+  return id
+}
+
+/** Ends a use of each of these files, and deletes those that are not used any more. */
+export async function releaseFiles(tx: Tx, organizationId: OrganizationId, uses: readonly FileId[]): Promise<void> {
+  if (uses.length === 0) return
+  const counts = new Map(groupBy(uses, (id) => id))
+  await lockFiles(tx, organizationId, [...counts.keys()])
+  const unused = await changeUses(
+    tx,
+    organizationId,
+    [...counts].map(([id, same]) => ({ id, uses: -same.length })),
+  )
+  await deleteFiles(tx, organizationId, unused)
+}
+
+/** Counts another use of each of these files. Throws `Refusal` if one was deleted. */
+export async function reuseFiles(tx: Tx, organizationId: OrganizationId, uses: readonly FileId[]): Promise<void> {
+  if (uses.length === 0) return
+  const counts = new Map(groupBy(uses, (id) => id))
+  const locked = await lockFiles(tx, organizationId, [...counts.keys()])
+  if (locked.length < counts.size) throw fileIsGone()
+  await changeUses(
+    tx,
+    organizationId,
+    [...counts].map(([id, same]) => ({ id, uses: same.length })),
+  )
+}
+
+export const fileIsGone = () => new Refusal('conflict', 'An attachment of this email is no longer stored.')
+
+/** Reads the bytes from `start` to `end`, a chunk at a time. Throws `Refusal` if the file is no longer stored. */
+export async function* readFile(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: FileId,
+  { start, end }: { start: number; end: number },
+): AsyncGenerator<Buffer> {
+  for (let at = start; at < end; ) {
+    const position = Math.floor(at / chunkBytes)
+    const chunk = await findChunk(db, organizationId, id, position)
+    if (!chunk) throw fileIsGone()
+    const from = at - position * chunkBytes
+    const part = chunk.subarray(from, Math.min(chunk.length, end - position * chunkBytes))
+    if (part.length === 0) throw fileIsGone()
+    yield part
+    at += part.length
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import type { Uploads } from '../email-contents/uploads.ts'
+import { loadHtmlToText } from '../flows/text-from-html.ts'
+import type { TaskPool } from '../tasks/pool.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import type { AcceptedEmails, EmailAcceptor, EmailRequest } from './accept-emails.ts'
+import type { ReceivedFiles } from './attachment-input.ts'
+import { type EmailInput, parseEmailInput } from './email-input.ts'
+import { emailTextTask } from './email-text.task.ts'
+
+export type EmailParts = { emails: EmailAcceptor; uploads: Uploads; tasks: TaskPool }
+
+export type Submission = {
+  organizationId: OrganizationId
+  /** A refusal in place of an input that is not valid. */
+  inputs: readonly (EmailInput | Refusal)[]
+  files: ReceivedFiles
+  /** If one email is rejected, none is accepted, and the refusal is thrown. */
+  isAtomic: boolean
+  idempotencyKey: string | null
+}
+
+/** Deriving a text from shorter HTML takes about two milliseconds. */
+const htmlLengthInlineMax = 20_000
+export const batchRecipientsMax = 1_000
+
+/** Validates and accepts emails without a flow. */
+export async function submitEmails(
+  parts: EmailParts,
+  { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
+): Promise<AcceptedEmails & { warnings: string[][] }> {
+  const warnings: string[][] = []
+  const emails: (EmailRequest | Refusal)[] = []
+  for (const [index, input] of inputs.entries()) {
+    try {
+      if (input instanceof Refusal) throw input
+      const parsed = parseEmailInput(input, files)
+      warnings[index] = parsed.warnings
+      emails.push(parsed.needsText ? await withText(parts.tasks, organizationId, parsed.request) : parsed.request)
+    } catch (error) {
+      if (isAtomic || !(error instanceof Refusal) || error.type === 'unavailable')
+        throw error instanceof Refusal && inputs.length > 1 ? atIndex(error, index) : error
+      warnings[index] = []
+      emails.push(error)
+    }
+  }
+  checkRecipients(emails)
+  const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
+  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes)
+  const requestHash =
+    idempotencyKey === null ? null : hashOf({ emails: inputs.map((input) => withHashes(input, files)), isAtomic })
+  const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
+  return { ...accepted, warnings }
+}
+
+/** In a request with several emails, the fields of a problem start with the position of the email. */
+function atIndex({ type, message, fields, retryAfterSeconds }: Refusal, index: number): Refusal {
+  const moved = fields.map((field) => ({ ...field, path: `${index}.${field.path}` }))
+  const details = { fields: moved, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  return new Refusal(type, `Email ${index}: ${message}`, details)
+}
+
+function checkRecipients(emails: readonly (EmailRequest | Refusal)[]): void {
+  const recipients = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : email.recipients.length), 0)
+  if (recipients > batchRecipientsMax)
+    throw invalid({ path: 'body', problem: `must have at most ${batchRecipientsMax} recipients` })
+}
+
+const fileBytesOf = ({ content }: EmailRequest) => content.files.reduce((sum, { bytes }) => sum + bytes, 0)
+
+async function withText(tasks: TaskPool, organizationId: OrganizationId, request: EmailRequest): Promise<EmailRequest> {
+  const { html } = request.content
+  if (html === null) return request
+  const text =
+    html.length <= htmlLengthInlineMax
+      ? (await loadHtmlToText())(html)
+      : await tasks.run(emailTextTask, { organizationId, input: html })
+  return { ...request, content: { ...request.content, text } }
+}
+
+/** The input with the hashes of its files instead of their content. */
+function withHashes(input: EmailInput | Refusal, files: ReceivedFiles): unknown {
+  if (input instanceof Refusal) return input.message
+  return {
+    ...input,
+    attachments: input.attachments?.map((attachment) => {
+      const found = files(attachment.content)
+      return { ...attachment, content: 'file' in found ? found.file.hash : found.problem }
+    }),
+  }
+}
+
+/** A hash of a parsed request, independent of the order of keys. */
+export function hashOf(body: unknown): string {
+  const sorted = (_key: string, value: unknown) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
+}
