@@ -9,6 +9,8 @@ import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
 import { removeExpiredFiles } from './email-contents/retention.ts'
+import { checkDueDomains } from './domains/checking.ts'
+import { resealDomainKeys } from './domains/dkim-keys.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { checkFeedEpoch } from './events/feed-positions.ts'
 import { PendingCounter } from './events/pending-counts.ts'
@@ -269,7 +271,11 @@ function createLoops(parts: Parts): Loop[] {
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
     loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),
     loop('trim the inbox', hourMs, () => trimInbox(db)),
+    loop('check domains', minuteMs, () => checkDueDomains(parts.domains)),
     loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
+    loop('check domain keys', 10 * minuteMs, async () => {
+      if (await parts.isRotating()) await resealDomainKeys(parts.domains)
+    }),
     loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
     loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),
   ]

@@ -25,7 +25,13 @@ const commonFlags = {
   'env-file': 'Read settings from this file instead of .env. The environment takes precedence.',
 }
 
-/** All commands. Each loads its code when it runs: loading the service takes ten times as long as printing this list. */
+/** Commands that use only the public API, with their own flags. */
+const developerCommands: Record<string, string> = {
+  listen: 'Forward the events of an organization to a local address, signed like webhooks.',
+  trigger: 'Cause an event by sending an email to a reserved test recipient.',
+}
+
+/** All other commands. Each loads its code when it runs: loading the service takes ten times as long as printing this list. */
 const commands: Record<string, Command> = {
   start: {
     usage: 'start [--demo]',
@@ -155,6 +161,7 @@ const commands: Record<string, Command> = {
 async function main(words: string[]): Promise<unknown> {
   const [name = 'help', ...rest] = words
   if (name === '--version' || name === '-v') return print(version)
+  if (Object.hasOwn(developerCommands, name)) return (await import('./commands/developer.ts')).runDeveloper(words)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
     const wanted = name === 'help' || name === '--help' || name === '-h'
@@ -175,7 +182,8 @@ async function main(words: string[]): Promise<unknown> {
 }
 
 function help(): string {
-  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(22)}${about}`)
+  const abouts = Object.entries(commands).map(([name, { about }]) => [name, about] as const)
+  const lines = [...abouts, ...Object.entries(developerCommands)].map(([name, about]) => `  ${name.padEnd(22)}${about}`)
   return [
     `Waxwing ${version}: email engagement for product teams.`,
     '',

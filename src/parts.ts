@@ -1,4 +1,4 @@
-import type { Transport } from '@waxwing/smtp-client'
+import { parseSmtpUrl, type Transport } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
 import { createEmailChangeLimit } from './accounts/email-changes.ts'
 import { createInvitationEmailLimit } from './accounts/invitations.ts'
@@ -23,12 +23,16 @@ import { isMarked } from './db/secret-mark.ts'
 import { measureFeedDelay } from './event-feed/feed-delay.ts'
 import { WaitingReaders } from './event-feed/waiting-readers.ts'
 import { Uploads } from './email-contents/uploads.ts'
+import { domainKeyBox } from './domains/dkim-keys.ts'
+import type { DomainParts } from './domains/domains.ts'
 import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
+import { spfSource } from './mail/dns-records.ts'
 import { Acceptor } from './messages/accept.ts'
 import { EmailAcceptor } from './messages/accept-emails.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
+import { recordDomainChange } from './notices/domain-notices.ts'
 import { measureBacklog } from './queue/backlog-metrics.ts'
 import { Hints } from './queue/hints.ts'
 import type { FailureLog } from './runtime/failure-log.ts'
@@ -46,6 +50,7 @@ import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
 import { createPageSender } from './tracking/page.ts'
+import { hostOf } from './values/domain.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
@@ -73,8 +78,6 @@ export type PartsOptions = {
   db: Db
   replica?: Db | undefined
   log: Log
-  /** Name servers to use for DNS checks instead of the system's. */
-  nameServers?: readonly string[] | undefined
   /** Idle task processes of stopped services in the same process, as in tests. */
   spareTaskProcesses?: TaskChild[] | undefined
   /** Where sending processes find the database. Without it, the service sends broadcasts itself. */
@@ -87,7 +90,7 @@ export type Parts = ReturnType<typeof createParts>
 
 /** The parts from which routes and workers are built. */
 export function createParts(options: PartsOptions) {
-  const { config, secrets, db, replica: replicaDb, log, nameServers } = options
+  const { config, secrets, db, replica: replicaDb, log } = options
   const limits: Tuning = { ...tuning, ...options.tuning }
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
@@ -109,7 +112,13 @@ export function createParts(options: PartsOptions) {
     ...sendingParts,
     limits,
     metricsText: metricsTextOf(metrics),
-    sending: new SendingStatus({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers }),
+    sending: new SendingStatus({
+      relay,
+      relayUrl: config.SMTP_URL,
+      dkim,
+      settings: mail,
+      nameServers: config.DNS_SERVERS,
+    }),
     sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
     keys: new KeyCache(db, failures),
     apiRequests: new ApiRequestLog({ db, failures }),
@@ -141,6 +150,7 @@ export function createParts(options: PartsOptions) {
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: webhookSecretBox(secrets),
+    domains: domainPartsOf(options),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -152,6 +162,18 @@ export function createParts(options: PartsOptions) {
       proxyUrl: config.WEBHOOK_PROXY_URL,
       ca: webhookAuthoritiesOf(config),
     }),
+  }
+}
+
+function domainPartsOf({ config, secrets, db }: PartsOptions): DomainParts {
+  const host = hostOf(new URL(config.BASE_URL))
+  const relayHost = config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host
+  return {
+    db,
+    box: domainKeyBox(secrets),
+    hosts: { host, spfSource: relayHost && spfSource(relayHost, host) },
+    dnsServers: config.DNS_SERVERS,
+    onChange: recordDomainChange,
   }
 }
 

@@ -21,6 +21,7 @@ import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { registerDocumentation } from './documentation/documentation.routes.ts'
+import { domainRoutes } from './domains/domains.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
@@ -214,6 +215,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               bounceProviders: providerTitles(config),
             }),
           )
+          await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
           await add(organization, noticeRoutes({ read }))
           await add(organization, activityRoutes({ read }))
           await add(organization, overviewRoutes({ read }))

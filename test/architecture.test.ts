@@ -19,6 +19,7 @@ const order = [
   'accounts',
   'api-requests',
   'webhooks',
+  'domains',
   'events',
   'event-feed',
   'segments',

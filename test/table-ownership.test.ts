@@ -48,6 +48,8 @@ const owners: Record<string, string> = {
   stored_file_chunks: 'email-contents',
   stored_files: 'email-contents',
   inbox: 'inbox',
+  domains: 'domains',
+  verified_domains: 'domains',
   segments: 'segments',
   idempotency_keys: 'messages',
   messages: 'messages',

@@ -32,6 +32,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
   await make('/suppressions', { email: 'bob@example.com' })
   const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
+  const domain = await make('/domains', { name: 'acme.example.com' })
   const csv = 'email\ncarol@example.com\n'
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
@@ -68,6 +69,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     version: '1',
     position: '1',
     broadcasts: broadcast.id,
+    domains: domain.id,
   }
 }
 

@@ -2,12 +2,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { ApiDocument } from '../src/documentation/types.ts'
 import {
-  broadcastEventNames,
   contactChangeNames,
+  organizationEventNames,
   type WebhookEventName,
   webhookEventNames,
 } from '../src/values/event-types.ts'
 import { fill } from './support/broadcasts.ts'
+import { startNameServer } from './support/name-server.ts'
 import { startWithReader, tokens } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
@@ -31,13 +32,22 @@ function complete(schema: unknown): unknown {
 test('real deliveries of every event type match the webhooks of the OpenAPI document', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   const password = 'the password of postmark'
-  await using app = await startWithReader({ PROVIDER_POSTMARK_TOKEN: password })
+  const published = new Map<string, string[]>()
+  await using names = await startNameServer(
+    (name) => (published.has(name) ? [] : 'no such name'),
+    (name) => ({ txt: published.get(name) ?? [] }),
+  )
+  await using app = await startWithReader({ PROVIDER_POSTMARK_TOKEN: password, DNS_SERVERS: names.address })
   const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
   const webhooks = document.webhooks as unknown as Record<WebhookEventName, Webhook>
   expect(Object.keys(webhooks)).toEqual([...webhookEventNames])
   const body = { name: 'All', url: receiver.url(), all_events: true }
   const webhook = (await app.manage('POST', '/organization/webhooks', body)).body.data
-  const changes = { name: 'Changes', url: receiver.url(), event_types: [...contactChangeNames, ...broadcastEventNames] }
+  const changes = {
+    name: 'Changes',
+    url: receiver.url(),
+    event_types: [...contactChangeNames, ...organizationEventNames],
+  }
   await app.manage('POST', '/organization/webhooks', changes)
   await app.manage('PATCH', '/organization', { keep_addresses: true })
 
@@ -62,6 +72,9 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   const { flow, group, create } = await fill(app)
   const broadcast = await create([await group('News', ['ida@example.com'])], { flow_id: flow })
   await broadcast.start()
+  const domain = (await app.manage('POST', '/organization/domains', { name: 'example.com' })).body.data
+  for (const { name, value } of domain.records) published.set(name, [value])
+  await app.manage('POST', `/organization/domains/${domain.id}/verify`)
   for (const event_name of webhookEventNames)
     await app.manage('POST', `/organization/webhooks/${webhook.id}/test`, { event_name })
 

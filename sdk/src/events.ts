@@ -54,6 +54,19 @@ export type BroadcastData = {
   test?: boolean
 }
 
+/** The data of a change of a sending domain. */
+export type DomainData = {
+  event_id: string
+  message_id: null
+  flow_id: null
+  contact: null
+  id: string
+  name: string
+  status: 'verified' | 'warning' | 'unverified'
+  /** True for a test event: its domain does not exist. */
+  test?: boolean
+}
+
 /** The data of each event by event name. */
 export type EventDataByName = {
   emailSent: EventData
@@ -68,14 +81,20 @@ export type EventDataByName = {
   contactSubscribed: EventData & ContactChangeData & { subscription: ContactSubscription }
   broadcastStarted: BroadcastData
   broadcastFinished: BroadcastData
+  domainStatusChanged: DomainData
 }
 
 export type EventName = keyof EventDataByName
 
-/** The events that metrics count: all except changes of contacts and events of broadcasts. */
+/** The events that metrics count: all except changes of contacts and events of the organization. */
 export type MetricEventName = Exclude<
   EventName,
-  'contactCreated' | 'contactUpdated' | 'contactSubscribed' | 'broadcastStarted' | 'broadcastFinished'
+  | 'contactCreated'
+  | 'contactUpdated'
+  | 'contactSubscribed'
+  | 'broadcastStarted'
+  | 'broadcastFinished'
+  | 'domainStatusChanged'
 >
 
 /** The body of a delivery. `event_name` determines the type of `data`; `timestamp` is in seconds since the epoch. */

@@ -9,11 +9,11 @@ const check = 'Bounces'
 const greetingWithinMs = 5_000
 
 /** Checks that the bounce listener, if there is one, answers and that mail servers find it. */
-export async function* checkBounces(config: Config, nameServers?: readonly string[]): AsyncGenerator<Finding> {
+export async function* checkBounces(config: Config): AsyncGenerator<Finding> {
   const { BOUNCE_SMTP_PORT: port, BOUNCE_SMTP_HOST: host, BOUNCE_DOMAIN: domain, BASE_URL: baseUrl } = config
   if (port === undefined || domain === undefined) return
   yield await listener({ host: reachable(host), port, domain })
-  yield await mx(domain, hostOf(new URL(baseUrl)), nameServers)
+  yield await mx(domain, hostOf(new URL(baseUrl)), config.DNS_SERVERS)
 }
 
 /** A listener on all addresses is asked on the local one. */

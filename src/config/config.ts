@@ -6,6 +6,7 @@ import {
   baseUrl,
   contactUri,
   databaseUrl,
+  dnsServers,
   domain,
   flag,
   httpUrl,
@@ -127,6 +128,10 @@ export const settings = {
     '60,300,900,3600,14400',
     'Seconds between attempts to send an email that the mail server defers.',
     seconds,
+  ),
+  DNS_SERVERS: optional(
+    'Addresses of name servers, separated by commas, for example 127.0.0.1:5353. Asked for the records of domains instead of the name servers of each domain.',
+    dnsServers,
   ),
   DKIM_DOMAIN: optional(
     'Signs emails with DKIM for this domain. Requires DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE.',

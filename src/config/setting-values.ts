@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { asciiDomain } from '../values/domain.ts'
 
 // Each function parses the text of one kind of setting. It throws an `Error` with the problem.
@@ -75,6 +76,16 @@ export function domain(value: string): string {
 /** Accepts `example.com` and `*.example.com`; each is normalized like `domain`. */
 export function senderDomains(value: string): readonly string[] {
   return list(value).map((item) => (item.startsWith('*.') ? `*.${domain(item.slice(2))}` : domain(item)))
+}
+
+/** Addresses with or without a port. */
+export function dnsServers(value: string): readonly string[] {
+  const servers = list(value)
+  for (const server of servers) {
+    const host = /^\[(.*)\](?::\d+)?$/.exec(server)?.[1] ?? server.replace(/^([\d.]+):\d+$/, '$1')
+    if (isIP(host) === 0) throw new Error('must be IP addresses, for example 127.0.0.1:5353')
+  }
+  return servers
 }
 
 export function smtpUrl(value: string): string {

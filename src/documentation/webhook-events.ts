@@ -111,6 +111,14 @@ const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
   contactSubscribed: { source, subscription },
   broadcastStarted: broadcast,
   broadcastFinished: broadcast,
+  domainStatusChanged: {
+    message_id: nullable('Always null.'),
+    flow_id: nullable('Always null.'),
+    contact: nullable('Always null.', 'object'),
+    id: text('The domain, `dom_…`.'),
+    name: text('Its name.'),
+    status: { type: 'string', enum: ['verified', 'warning', 'unverified'] },
+  },
 }
 
 /** Of event types with the same data. */

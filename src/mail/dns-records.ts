@@ -56,7 +56,7 @@ const providers: [relay: RegExp, source: string][] = [
 ]
 
 /** Returns undefined if there is no public host or address to authorize. */
-function spfSource(relayHost: string, ownHost: string): string | undefined {
+export function spfSource(relayHost: string, ownHost: string): string | undefined {
   const provider = providers.find(([pattern]) => pattern.test(relayHost.toLowerCase()))
   if (provider) return provider[1]
   const machine = isLoopback(relayHost) ? ownHost : relayHost

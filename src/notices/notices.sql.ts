@@ -12,6 +12,8 @@ export const noticeKinds = [
   'import_finished',
   'broadcast_paused',
   'broadcast_expired',
+  'domain_warning',
+  'domain_unverified',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 

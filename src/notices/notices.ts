@@ -25,6 +25,8 @@ const alertOf: Record<NoticeKind, AlertKind> = {
   import_finished: 'imports',
   broadcast_paused: 'deliverability',
   broadcast_expired: 'sending',
+  domain_warning: 'sending',
+  domain_unverified: 'sending',
 }
 
 export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; name: string; failingSince: Date }

@@ -4,8 +4,8 @@ import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import {
   eventTypes,
-  isBroadcastEventName,
-  isContactChangeName,
+  hasFlow,
+  isOrganizationEventName,
   isSelectedByName,
   type WebhookEventName,
   webhookEventNames,
@@ -61,10 +61,10 @@ function exampleOf(eventName: WebhookEventName) {
     eventName,
     occurredAt: new Date('2026-05-29T12:00:00Z'),
     messageId: isSelectedByName(eventName) ? null : messageId,
-    flowId: isContactChangeName(eventName) ? null : flowId,
+    flowId: hasFlow(eventName) ? flowId : null,
     machine,
     data,
-    contact: isBroadcastEventName(eventName) ? null : contact,
+    contact: isOrganizationEventName(eventName) ? null : contact,
   })
   return JSON.parse(body)
 }

@@ -55,6 +55,8 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
       waitingPerOrganization: 5,
       waitMs: 5_000,
     }),
+    /** Looking up DNS records, and making DKIM keys. */
+    domainChecks: new Shares({ perOrganization: 2, overall: 10, waitingPerOrganization: 10, waitMs: 10_000 }),
   }
 }
 

@@ -69,7 +69,7 @@ test('a check tests the relay and the DNS records, and its result is stored', as
     MAIL_FROM: 'Acme <hello@acme.example>',
     BASE_URL: 'https://mail.acme.example',
   }
-  await using app = await startTestApp(environment, ['serve'], { nameServers: [names.address] })
+  await using app = await startTestApp({ ...environment, DNS_SERVERS: names.address }, ['serve'])
   const before = await sending(app)
   expect(before).toMatchObject({
     transport: 'smtp',

@@ -56,6 +56,7 @@ export const recordKinds = {
   con: 'contact',
   dlv: 'delivery',
   eml: 'email',
+  dom: 'domain',
   evt: 'event',
   flw: 'flow',
   grp: 'group',

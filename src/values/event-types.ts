@@ -23,17 +23,23 @@ export type ContactChangeName = (typeof contactChangeNames)[number]
 export const broadcastEventNames = ['broadcastStarted', 'broadcastFinished'] as const
 export type BroadcastEventName = (typeof broadcastEventNames)[number]
 
+/** Events of an organization, which belong to no contact either. */
+export const organizationEventNames = [...broadcastEventNames, 'domainStatusChanged'] as const
+export type OrganizationEventName = (typeof organizationEventNames)[number]
+
 /** Everything that a webhook can receive. */
-export const webhookEventNames = [...eventNames, ...contactChangeNames, ...broadcastEventNames] as const
+export const webhookEventNames = [...eventNames, ...contactChangeNames, ...organizationEventNames] as const
 export type WebhookEventName = (typeof webhookEventNames)[number]
 
 export const isContactChangeName = (text: string): text is ContactChangeName =>
   (contactChangeNames as readonly string[]).includes(text)
-export const isBroadcastEventName = (text: string): text is BroadcastEventName =>
-  (broadcastEventNames as readonly string[]).includes(text)
+export const isOrganizationEventName = (text: string): text is OrganizationEventName =>
+  (organizationEventNames as readonly string[]).includes(text)
+/** Only messages and broadcasts belong to a flow. */
+export const hasFlow = (text: string): boolean => !isContactChangeName(text) && text !== 'domainStatusChanged'
 /** Webhooks with `all_events` do not receive these unless they select them by name. */
-export const isSelectedByName = (text: string): text is ContactChangeName | BroadcastEventName =>
-  isContactChangeName(text) || isBroadcastEventName(text)
+export const isSelectedByName = (text: string): text is ContactChangeName | OrganizationEventName =>
+  isContactChangeName(text) || isOrganizationEventName(text)
 
 export const isEventName = (text: string): text is EventName => (eventNames as readonly string[]).includes(text)
 
@@ -70,7 +76,7 @@ export type EventData = {
   subscription?: 'subscribed' | 'not_subscribed' | 'unsubscribed'
   /** Of contactUpdated: the names of the changed fields. */
   fields?: string[]
-  /** Of broadcasts. */
+  /** Of broadcasts and domains. */
   id?: string
   name?: string
   status?: string
@@ -171,5 +177,10 @@ export const eventTypes: Record<WebhookEventName, { description: string; example
     broadcastFinished: {
       description: 'A broadcast has ended: it was sent or cancelled, or has expired.',
       example: { ...exampleBroadcast, status: 'sent', counts: exampleCounts },
+    },
+    domainStatusChanged: {
+      description:
+        'A sending domain was verified, or a required DNS record has vanished. Such a domain is used for another 24 hours.',
+      example: { id: 'dom_01jwe5wrg0e0080000000000d1', name: 'example.com', status: 'warning' },
     },
   }

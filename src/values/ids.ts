@@ -30,6 +30,7 @@ export type BroadcastId = Branded<'brc'>
 export type EmailId = Branded<'eml'>
 /** A stored file. Never shown. */
 export type FileId = Branded<'fil'>
+export type DomainId = Branded<'dom'>
 
 export type IdOf = {
   org: OrganizationId
@@ -52,6 +53,7 @@ export type IdOf = {
   brc: BroadcastId
   eml: EmailId
   fil: FileId
+  dom: DomainId
 }
 export type Prefix = keyof IdOf
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
-import type { BroadcastEventName, EventData } from '../values/event-types.ts'
+import type { EventData, OrganizationEventName } from '../values/event-types.ts'
 import { type FlowId, newId, type OrganizationId } from '../values/ids.ts'
 import { findSelecting, insertAnnounced } from './announce.sql.ts'
 import { webhookBody } from './envelope.ts'
@@ -8,7 +8,7 @@ import { deliverKind, deliveryId } from './fan-out.ts'
 
 export type Announcement = {
   organizationId: OrganizationId
-  eventName: BroadcastEventName
+  eventName: OrganizationEventName
   flowId: FlowId | null
   data: EventData
 }

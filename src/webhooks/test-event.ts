@@ -3,8 +3,8 @@ import type { SecretBox } from '../secrets/secrets.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import {
   eventTypes,
-  isBroadcastEventName,
-  isContactChangeName,
+  hasFlow,
+  isOrganizationEventName,
   isSelectedByName,
   type WebhookEventName,
 } from '../values/event-types.ts'
@@ -39,10 +39,12 @@ export async function sendTestEvent(
     eventName,
     occurredAt: new Date(),
     messageId: isSelectedByName(eventName) ? null : newId('msg'),
-    flowId: isContactChangeName(eventName) ? null : newId('flw'),
+    flowId: hasFlow(eventName) ? newId('flw') : null,
     machine,
     data,
-    contact: isBroadcastEventName(eventName) ? null : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
+    contact: isOrganizationEventName(eventName)
+      ? null
+      : { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
     isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1, rules: webhook }

@@ -5,15 +5,16 @@ import { isIPv4 } from 'node:net'
 /** The addresses of a name, or how the server fails. A buffer is sent unchanged after the id of the query. */
 export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence' | Buffer
 
-/** Other records of a name: TXT records, and MX records such as `10 mx.example.com`. */
-export type OtherRecords = { txt?: string[]; mx?: string[] }
+/** Other records of a name: TXT records, MX records such as `10 mx.example.com`, and the name that it is an alias of. */
+export type OtherRecords = { txt?: string[]; mx?: string[]; cname?: string }
 
 const headerBytes = 12
 const typeA = 1
+const typeCname = 5
 const typeMx = 15
 const typeTxt = 16
 
-/** A real name server for tests: answers A, AAAA, TXT and MX queries over UDP on loopback. */
+/** A real name server for tests: answers A, AAAA, TXT, MX and CNAME queries over UDP on loopback. */
 export async function startNameServer(
   answer: (name: string) => NameAnswer,
   others: (name: string) => OtherRecords = () => ({}),
@@ -60,8 +61,9 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function recordsOf(type: number, addresses: string[], { txt = [], mx = [] }: OtherRecords): Buffer[] {
+function recordsOf(type: number, addresses: string[], { txt = [], mx = [], cname }: OtherRecords): Buffer[] {
   if (type === typeTxt) return txt.map((text) => record(type, textBytes(text)))
+  if (type === typeCname) return cname ? [record(type, nameBytes(cname))] : []
   if (type === typeMx) return mx.map((text) => record(type, exchangerBytes(text)))
   return addresses
     .filter((address) => isIPv4(address) === (type === typeA))
@@ -83,8 +85,12 @@ function textBytes(text: string): Buffer {
 
 function exchangerBytes(text: string): Buffer {
   const [priority, host] = text.split(' ')
-  const labels = host!.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
-  return Buffer.concat([Buffer.from([0, Number(priority)]), ...labels, Buffer.from([0])])
+  return Buffer.concat([Buffer.from([0, Number(priority)]), nameBytes(host!)])
+}
+
+function nameBytes(name: string): Buffer {
+  const labels = name.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
+  return Buffer.concat([...labels, Buffer.from([0])])
 }
 
 function ipv6Bytes(address: string): number[] {

@@ -84,6 +84,13 @@ export const exceptions: Exception[] = [
       ],
       ['imports/import-changes.sql.ts', 'where is_undoable', ['no organization'], expiredRows],
       ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
+      [
+        'domains/domains.sql.ts',
+        'select organization_id, id, dkim_key',
+        ['no organization'],
+        'Checks the keys of all domains.',
+      ],
+      ['domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
       [

@@ -9,6 +9,7 @@ export const globalTables = [
   'organizations',
   'users',
   'api_keys',
+  'verified_domains',
   'schema_migrations',
   'event_feed',
   'events_kept',

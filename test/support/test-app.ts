@@ -40,7 +40,7 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
-type TestAppOptions = Pick<AppOptions, 'nameServers' | 'tuning'> & {
+type TestAppOptions = Pick<AppOptions, 'tuning'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
   replica?: Db
   log?: AppOptions['log']
@@ -58,7 +58,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { nameServers, openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning }: TestAppOptions = {},
+  { openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning }: TestAppOptions = {},
 ): Promise<TestApp> {
   const owner = started ? inject('owner') : undefined
   const testDb = await createTestDb({ started, registered: owner !== undefined })
@@ -85,7 +85,6 @@ export async function startTestApp(
     replica,
     log,
     roles,
-    nameServers,
     spareTaskProcesses,
     tuning: { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0, ...tuning },
     describesApi: true,

@@ -1,13 +1,14 @@
 import type { EventName } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
-/** Changes of contacts and events of broadcasts, which only webhooks receive. */
+/** Changes of contacts and events of the organization, which only webhooks receive. */
 export const selectedOptions = [
   { value: 'contactCreated', label: 'Contact created' },
   { value: 'contactUpdated', label: 'Contact updated' },
   { value: 'contactSubscribed', label: 'Subscribed' },
   { value: 'broadcastStarted', label: 'Broadcast started' },
   { value: 'broadcastFinished', label: 'Broadcast finished' },
+  { value: 'domainStatusChanged', label: 'Domain status changed' },
 ]
 
 /** In the order in which they happen to an email. */

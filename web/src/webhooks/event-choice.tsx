@@ -37,6 +37,12 @@ export function EventChoice({ types, all, setAll, chosen, setChosen, problem }: 
             chosen={chosen}
             setChosen={setChosen}
           />
+          <EventSection
+            title="Domains"
+            types={other.filter(({ event_name: name }) => name.startsWith('domain'))}
+            chosen={chosen}
+            setChosen={setChosen}
+          />
         </Stack>
       </Paper>
       {problem && <Input.Error role="alert">{problem}</Input.Error>}

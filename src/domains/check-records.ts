@@ -1,0 +1,137 @@
+import type { Dns, DnsAnswer } from './dns.ts'
+import type { Checks, Domain, RecordCheck, RecordKey } from './domain.ts'
+import { type DomainHosts, recordsOf, type WantedRecord } from './records.ts'
+
+const checkMsMax = 10_000
+const foundCharsMax = 2_000
+/** A domain without a DMARC policy inherits that of its parent domain. */
+const policyStepsMax = 4
+
+/** Looks up all records of a domain. Never throws. */
+export async function checkRecords(dns: Dns, domain: Domain, hosts: DomainHosts): Promise<Checks> {
+  const timer = setTimeout(() => dns.cancel(), checkMsMax)
+  try {
+    const checked = await Promise.all(
+      recordsOf(domain, hosts).map(async (record) => [record.key, await checkRecord(dns, record)] as const),
+    )
+    return Object.fromEntries(checked) as Checks
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function checkRecord(dns: Dns, record: WantedRecord): Promise<RecordCheck> {
+  const answer = await checks[record.key].ask(dns, record)
+  if (answer.kind === 'unanswered') return { status: 'unknown', found: null, detail: answer.reason }
+  if (answer.kind === 'none') return { status: 'missing', found: null, detail: missing(record, answer.nameExists) }
+  const detail = checks[record.key].judge(record, answer.values)
+  const found = answer.values.join(' / ').slice(0, foundCharsMax)
+  return { status: detail === null ? 'ok' : 'wrong', found, detail }
+}
+
+const missing = ({ name, type }: WantedRecord, nameExists: boolean) =>
+  nameExists ? `${name} has no such ${type} record.` : `There is no DNS record with the name ${name}.`
+
+type Check = {
+  ask: (dns: Dns, record: WantedRecord) => Promise<DnsAnswer>
+  /** Returns null if the published values fulfil the purpose, or else what is wrong with them. */
+  judge: (wanted: WantedRecord, found: string[]) => string | null
+}
+
+const askTexts =
+  (isRelevant: (text: string) => boolean) =>
+  async (dns: Dns, { name }: WantedRecord) =>
+    only(await dns.ask(name, 'TXT'), isRelevant)
+
+/** Other records of the same name are not looked at. */
+function only(answer: DnsAnswer, isRelevant: (text: string) => boolean): DnsAnswer {
+  if (answer.kind !== 'found') return answer
+  const values = answer.values.map(unquoted).filter(isRelevant)
+  return values.length > 0 ? { kind: 'found', values } : { kind: 'none', nameExists: true }
+}
+
+/** Some panels publish the quotes that were typed around a value. */
+const unquoted = (text: string) =>
+  text
+    .trim()
+    .replace(/^"(.*)"$/s, '$1')
+    .replaceAll('" "', '')
+
+const dkimCheck: Check = {
+  ask: askTexts((text) => /(^|;)\s*p\s*=/i.test(text)),
+  judge: (wanted, found) => {
+    const keys = found.map((text) => tagOf(text, 'p'))
+    if (keys.includes(tagOf(wanted.value, 'p'))) return null
+    if (keys.every((key) => key === '')) return 'The key was revoked: the record has an empty p=.'
+    return 'The record has another key. Copy the whole value; it may be cut off.'
+  },
+}
+
+const checks: Record<RecordKey, Check> = {
+  ownership: {
+    ask: askTexts((text) => text.startsWith('waxwing-domain-verification=')),
+    judge: ({ value }, found) =>
+      found.includes(value) ? null : 'The record has another value. It may belong to another organization.',
+  },
+  dkim: dkimCheck,
+  next_dkim: dkimCheck,
+  spf: {
+    ask: askTexts((text) => /^v=spf1(\s|$)/i.test(text)),
+    judge: ({ value }, found) => {
+      if (found.length > 1) return 'There are several SPF records. Receivers then ignore all of them; join them to one.'
+      const source = spfTerms(value)[1]!
+      return spfTerms(found[0]!).includes(source) ? null : `The record does not contain ${source}.`
+    },
+  },
+  dmarc: {
+    ask: async (dns, { name }) => {
+      const labels = name.slice('_dmarc.'.length).split('.')
+      let answer: DnsAnswer = { kind: 'none', nameExists: false }
+      for (let step = 0; step < policyStepsMax && labels.length - step >= 2; step++) {
+        const at = await dns.ask(`_dmarc.${labels.slice(step).join('.')}`, 'TXT')
+        answer = only(at, (text) => /^v=DMARC1\s*(;|$)/i.test(text))
+        if (answer.kind !== 'none') return answer
+      }
+      return answer
+    },
+    judge: (_wanted, found) => {
+      if (found.length > 1) return 'There are several DMARC records. Receivers then ignore all of them; keep one.'
+      return ['none', 'quarantine', 'reject'].includes(tagOf(found[0]!, 'p')?.toLowerCase() ?? '')
+        ? null
+        : 'The record has no policy. Add p=none, p=quarantine or p=reject.'
+    },
+  },
+  return_path: {
+    ask: (dns, { name }) => dns.ask(name, 'MX'),
+    judge: ({ value }, found) => {
+      const host = value.split(' ')[1]!.toLowerCase()
+      return found.some((text) => text.split(' ')[1] === host)
+        ? null
+        : `The record points to another host than ${host}.`
+    },
+  },
+  tracking: {
+    ask: async (dns, { name, value }) => {
+      const alias = await dns.ask(name, 'CNAME')
+      if (alias.kind !== 'none') return alias
+      // Some name servers publish the addresses of the target instead of the alias.
+      const [addresses, wanted] = await Promise.all([dns.ask(name, 'A'), dns.ask(value, 'A')])
+      if (addresses.kind !== 'found' || wanted.kind !== 'found') return addresses
+      const isSame = addresses.values.some((address) => wanted.values.includes(address))
+      return isSame ? { kind: 'found', values: [value] } : addresses
+    },
+    judge: ({ value }, found) => (found.includes(value) ? null : `The name does not point to ${value}.`),
+  },
+}
+
+const spfTerms = (text: string) => text.toLowerCase().replaceAll(' +', ' ').split(/\s+/)
+
+/** Returns the value of a tag such as `p`, without white space. */
+const tagOf = (text: string, tag: string) =>
+  text
+    .split(';')
+    .map((part) => part.split('='))
+    .find(([name]) => name!.trim().toLowerCase() === tag)
+    ?.slice(1)
+    .join('=')
+    .replace(/\s+/g, '')

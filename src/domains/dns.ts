@@ -1,0 +1,105 @@
+import { NODATA, NOTFOUND, SERVFAIL, TIMEOUT } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { isPublicAddress } from '../webhooks/addresses.ts'
+
+const queryTimeoutMs = 2_000
+const queryTries = 2
+const nameServersMax = 4
+/** Aliases of a record that are followed. */
+const aliasesMax = 3
+
+export type DnsAnswer =
+  | { kind: 'found'; values: string[] }
+  | { kind: 'none'; nameExists: boolean }
+  /** Nothing is known: the servers failed or did not answer. */
+  | { kind: 'unanswered'; reason: string }
+
+export type RecordType = 'TXT' | 'MX' | 'CNAME' | 'A'
+
+/** Asks name servers. Never throws. */
+export type Dns = {
+  ask(name: string, type: RecordType): Promise<DnsAnswer>
+  /** Ends all queries. */
+  cancel(): void
+}
+
+/**
+ * Asks the name servers of a domain, since others may return old answers for hours. `servers` are asked instead if they
+ * are set. Name servers at private addresses are not asked, because whoever adds a domain chooses its servers.
+ */
+export async function openDns(domain: string, servers?: readonly string[]): Promise<Dns> {
+  const general = newResolver(servers)
+  const own = servers ? general : ((await authoritativeFor(domain, general)) ?? general)
+  return {
+    async ask(name, type) {
+      let at = name
+      for (let aliases = 0; aliases <= aliasesMax; aliases++) {
+        // A name server does not know what an alias of another zone points to.
+        const answer = await query(aliases === 0 ? own : general, at, type)
+        if (answer.kind !== 'none' || type === 'CNAME') return answer
+        const alias = await query(aliases === 0 ? own : general, at, 'CNAME')
+        if (alias.kind !== 'found') return answer
+        at = alias.values[0]!
+      }
+      return { kind: 'unanswered', reason: `${name} is an alias of an alias, more than ${aliasesMax} times` }
+    },
+    cancel() {
+      own.cancel()
+      general.cancel()
+    },
+  }
+}
+
+function newResolver(servers: readonly string[] | undefined): Resolver {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTries })
+  if (servers) resolver.setServers(servers)
+  return resolver
+}
+
+/** Returns undefined if they cannot be found. */
+async function authoritativeFor(domain: string, general: Resolver): Promise<Resolver | undefined> {
+  for (let zone = domain; zone.includes('.'); zone = zone.slice(zone.indexOf('.') + 1)) {
+    const names = await general.resolveNs(zone).catch(() => [])
+    if (names.length === 0) continue
+    const found = await Promise.all(
+      names.slice(0, nameServersMax).map((name) => general.resolve4(name).catch(() => [])),
+    )
+    const addresses = found.flat().filter(isPublicAddress)
+    return addresses.length > 0 ? newResolver(addresses.slice(0, nameServersMax)) : undefined
+  }
+  return undefined
+}
+
+async function query(resolver: Resolver, name: string, type: RecordType): Promise<DnsAnswer> {
+  try {
+    const values = await valuesOf(resolver, name, type)
+    return values.length > 0 ? { kind: 'found', values } : { kind: 'none', nameExists: true }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === NOTFOUND) return { kind: 'none', nameExists: false }
+    if (code === NODATA) return { kind: 'none', nameExists: true }
+    return { kind: 'unanswered', reason: unanswered(code, name) }
+  }
+}
+
+async function valuesOf(resolver: Resolver, name: string, type: RecordType): Promise<string[]> {
+  switch (type) {
+    // A long text is published as several strings, which belong together without a space.
+    case 'TXT':
+      return (await resolver.resolveTxt(name)).map((strings) => strings.join(''))
+    case 'MX':
+      return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${plainName(exchange)}`)
+    case 'CNAME':
+      return (await resolver.resolveCname(name)).map(plainName)
+    case 'A':
+      return resolver.resolve4(name)
+  }
+}
+
+const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '')
+
+function unanswered(code: string | undefined, name: string): string {
+  if (code === SERVFAIL) return `The name servers of ${name} answered with a failure (SERVFAIL).`
+  if (code === TIMEOUT || code === 'ECANCELLED') return `The name servers of ${name} did not answer in time.`
+  return `The name servers of ${name} could not be asked (${code ?? 'unknown'}).`
+}

@@ -1,0 +1,168 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import {
+  answers,
+  created,
+  creates,
+  IdParams,
+  Named,
+  Nothing,
+  Nullable,
+  ok,
+  oneOf,
+  Timestamp,
+} from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
+import type { NamedShares } from '../runtime/shares.ts'
+import { existing } from '../values/errors.ts'
+import { toText } from '../values/ids.ts'
+import type { Domain } from './domain.ts'
+import { selectDomain, selectDomains } from './domains.sql.ts'
+import { addDomain, type DomainParts, removeDomain, rotateKey, verifyDomain } from './domains.ts'
+import { type DomainHosts, recordsOf, relativeName } from './records.ts'
+
+const RecordOut = Named('DomainRecord', {
+  purpose: oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking'),
+  type: oneOf('TXT', 'MX', 'CNAME'),
+  name: Type.String({ description: 'The full name.' }),
+  relative_name: Type.String({ description: 'The name as most DNS panels want it, without the registered domain.' }),
+  value: Type.String(),
+  required: Type.Boolean({ description: 'Whether the domain is verified only if this record is published.' }),
+  status: oneOf('missing', 'wrong', 'ok', 'unknown'),
+  found: Nullable(Type.String({ description: 'What is published instead.' })),
+  detail: Nullable(Type.String({ description: 'What is wrong, in a sentence.' })),
+})
+
+const DomainOut = Named('Domain', {
+  id: Type.String(),
+  name: Type.String(),
+  status: oneOf('pending', 'verified', 'warning', 'unverified'),
+  records: Type.Array(RecordOut),
+  is_rotating: Type.Boolean({ description: 'Whether a second DKIM key waits for its record.' }),
+  failing_since: Nullable(Timestamp),
+  verified_at: Nullable(Timestamp),
+  checked_at: Nullable(Timestamp),
+  created_at: Timestamp,
+})
+
+export type DomainRouteParts = DomainParts & { read: BoundedRead; shares: Pick<NamedShares, 'domainChecks'> }
+
+export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox {
+  const { db, read, hosts } = parts
+  const shares = parts.shares.domainChecks
+  return async (api) => {
+    tagRoutes(api, 'Domains')
+    api.get('/domains', {
+      schema: {
+        operationId: 'listDomains',
+        summary: 'List domains',
+        description: 'All domains of the organization with the DNS records to publish and their last check.',
+        response: answers(Type.Array(DomainOut)),
+      },
+      handler: async (request) =>
+        ok((await read(organizationIdOf(request), selectDomains)).map((domain) => domainOut(domain, hosts))),
+    })
+
+    api.post('/domains', {
+      schema: {
+        operationId: 'createDomain',
+        summary: 'Add a domain',
+        description: `Makes a DKIM key, which never leaves the service, and returns the DNS records to publish. The domain is \`verified\` when the records for \`ownership\` and \`dkim\` are found; the others are recommended. Until then they are looked up every minute, later less often.
+
+A domain is verified by one organization only.`,
+        errors: {
+          conflict: 'You have added this domain, or another organization has verified it.',
+          validation_failed: 'The name is not a domain that can be registered.',
+        },
+        body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 300 }) }),
+        response: creates(DomainOut),
+      },
+      handler: async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        // Making a key takes about a tenth of a second of CPU time.
+        const domain = await shares.run(organizationId, () => addDomain(parts, organizationId, request.body.name))
+        return reply.status(201).send(created(domainOut(domain, hosts)))
+      },
+    })
+
+    api.get('/domains/:id', {
+      schema: {
+        operationId: 'getDomain',
+        summary: 'Get a domain',
+        description: 'With the records as they were found by the last check.',
+        params: IdParams,
+        response: answers(DomainOut),
+      },
+      handler: async (request) =>
+        ok(domainOut(await existing('domain', selectDomain(db, ...targetOf(request, 'dom'))), hosts)),
+    })
+
+    api.post('/domains/:id/verify', {
+      schema: {
+        operationId: 'verifyDomain',
+        summary: 'Check the records of a domain',
+        description: `Asks the name servers of the domain, which takes up to a few seconds. A record is \`unknown\` if they do not answer, which changes nothing.
+
+A verified domain whose required records vanish becomes a \`warning\` and is still used. After 24 hours it is \`unverified\`.`,
+        errors: { conflict: 'Another organization has verified this domain.' },
+        params: IdParams,
+        response: answers(DomainOut),
+      },
+      handler: async (request) => {
+        const [organizationId, id] = targetOf(request, 'dom')
+        const domain = await existing('domain', selectDomain(db, organizationId, id))
+        return ok(domainOut(await shares.run(organizationId, () => verifyDomain(parts, domain)), hosts))
+      },
+    })
+
+    api.post('/domains/:id/rotate-key', {
+      schema: {
+        operationId: 'rotateDomainKey',
+        summary: 'Rotate the DKIM key of a domain',
+        description:
+          'Makes a second key and returns its record as well. Email is signed with the new key once its record is found. Keep the record of the old key for a week, because receivers may check email later.',
+        errors: { conflict: 'A rotation has begun and is not finished.' },
+        params: IdParams,
+        response: answers(DomainOut),
+      },
+      handler: async (request) => {
+        const target = targetOf(request, 'dom')
+        return ok(domainOut(await shares.run(target[0], () => rotateKey(parts, ...target)), hosts))
+      },
+    })
+
+    api.delete('/domains/:id', {
+      schema: {
+        operationId: 'deleteDomain',
+        summary: 'Delete a domain',
+        description: 'Its keys are deleted. Email from this domain is no longer signed for it. This cannot be undone.',
+        params: IdParams,
+        response: answers(Nothing),
+      },
+      handler: async (request) => {
+        await removeDomain(db, ...targetOf(request, 'dom'))
+        return ok(null, 'Domain deleted')
+      },
+    })
+  }
+}
+
+function domainOut(domain: Domain, hosts: DomainHosts) {
+  const { id, name, status, nextSelector, failingSince, verifiedAt, checkedAt, createdAt } = domain
+  return {
+    id: toText('dom', id),
+    name,
+    status,
+    records: recordsOf(domain, hosts).map(({ key, purpose, type, name: recordName, value, required }) => ({
+      ...{ purpose, type, name: recordName, relative_name: relativeName(recordName), value, required },
+      ...(domain.checks[key] ?? { status: 'unknown' as const, found: null, detail: 'Not checked yet.' }),
+    })),
+    is_rotating: nextSelector !== null,
+    failing_since: failingSince?.toISOString() ?? null,
+    verified_at: verifiedAt?.toISOString() ?? null,
+    checked_at: checkedAt?.toISOString() ?? null,
+    created_at: createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,128 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { first, hasRows, onlyValue } from '../db/rows.ts'
+import { sql } from '../db/sql.ts'
+import { type DomainId, leastUuid, type OrganizationId } from '../values/ids.ts'
+import type { Domain } from './domain.ts'
+
+const columns = sql`organization_id, id, name, status, ownership_token, selector, dkim_public_key, next_selector,
+  next_dkim_public_key, checks, checked_at, verified_at, failing_since, created_at`
+
+export type NewKey = { selector: string; privateKey: Buffer; publicKey: string }
+
+/** Returns undefined if the organization has this domain. */
+export const insertDomain = (
+  db: Writer,
+  domain: Pick<Domain, 'organizationId' | 'id' | 'name' | 'ownershipToken'> & { key: NewKey },
+) =>
+  first(db<Domain>`
+    insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key)
+    values (${domain.organizationId}, ${domain.id}, ${domain.name}, ${domain.ownershipToken}, ${domain.key.selector},
+      ${domain.key.privateKey}, ${domain.key.publicKey})
+    on conflict (organization_id, name) do nothing
+    returning ${columns}`)
+
+export const selectDomains = (db: Reader, organizationId: OrganizationId) =>
+  db<Domain>`select ${columns} from domains where organization_id = ${organizationId} order by name`
+
+export const selectDomain = (db: Reader, organizationId: OrganizationId, id: DomainId) =>
+  first(db<Domain>`select ${columns} from domains where organization_id = ${organizationId} and id = ${id}`)
+
+/** Locks the domain until the end of the transaction. */
+export const lockDomain = (tx: Tx, organizationId: OrganizationId, id: DomainId) =>
+  first(tx<Domain>`
+    select ${columns} from domains where organization_id = ${organizationId} and id = ${id} for update`)
+
+export const countDomains = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`select count(*) from domains where organization_id = ${organizationId}`)
+
+/** Returns false if the domain does not exist. */
+export const deleteDomain = (tx: Tx, organizationId: OrganizationId, id: DomainId) =>
+  hasRows(tx`delete from domains where organization_id = ${organizationId} and id = ${id} returning id`)
+
+/** Starts a rotation, or replaces the key of one that has begun. */
+export const updateNextKey = (tx: Tx, organizationId: OrganizationId, id: DomainId, key: NewKey) =>
+  first(tx<Domain>`
+    update domains
+    set next_selector = ${key.selector}, next_dkim_key = ${key.privateKey}, next_dkim_public_key = ${key.publicKey},
+      next_check_at = now()
+    where organization_id = ${organizationId} and id = ${id}
+    returning ${columns}`)
+
+export type CheckedDomain = Pick<
+  Domain,
+  'organizationId' | 'id' | 'status' | 'checks' | 'verifiedAt' | 'failingSince'
+> & {
+  /** True if email is signed with the next key from now on. */
+  switchesKey: boolean
+  nextCheckInMs: number
+}
+
+export const updateChecked = (tx: Tx, domain: CheckedDomain) =>
+  first(tx<Domain>`
+    update domains
+    set status = ${domain.status}, checks = ${JSON.stringify(domain.checks)}::jsonb, checked_at = now(),
+      verified_at = ${domain.verifiedAt}, failing_since = ${domain.failingSince}, next_check_at = now() + ${domain.nextCheckInMs} * interval '1 ms',
+      selector = case when ${domain.switchesKey} then next_selector else selector end,
+      dkim_key = case when ${domain.switchesKey} then next_dkim_key else dkim_key end,
+      dkim_public_key = case when ${domain.switchesKey} then next_dkim_public_key else dkim_public_key end,
+      next_selector = case when ${domain.switchesKey} then null else next_selector end,
+      next_dkim_key = case when ${domain.switchesKey} then null else next_dkim_key end,
+      next_dkim_public_key = case when ${domain.switchesKey} then null else next_dkim_public_key end
+    where organization_id = ${domain.organizationId} and id = ${domain.id}
+    returning ${columns}`)
+
+/** Returns the organization that has verified a name, and its domain. */
+export const findVerified = (db: Reader, name: string) =>
+  first(db<{ organizationId: OrganizationId; domainId: DomainId }>`
+    select organization_id, domain_id from verified_domains where name = ${name}`)
+
+/** Returns false if another organization has verified it. */
+export const claimName = (tx: Tx, name: string, organizationId: OrganizationId, id: DomainId) =>
+  hasRows(tx`
+    insert into verified_domains (name, organization_id, domain_id) values (${name}, ${organizationId}, ${id})
+    on conflict (name) do update set domain_id = excluded.domain_id
+    where verified_domains.organization_id = excluded.organization_id
+    returning name`)
+
+export const releaseName = (tx: Tx, name: string, organizationId: OrganizationId) =>
+  tx`delete from verified_domains where name = ${name} and organization_id = ${organizationId}`
+
+/**
+ * Returns up to `limit` domains whose next check is due. The organizations take turns, so that one with many domains does
+ * not delay the others.
+ */
+export const selectDue = (db: Reader, limit: number) =>
+  db<Pick<Domain, 'organizationId' | 'id'>>`
+    select organization_id, id
+    from (
+      select organization_id, id, next_check_at,
+        row_number() over (partition by organization_id order by next_check_at) as turn
+      from domains
+      where next_check_at <= now()
+    ) as due
+    order by turn, next_check_at
+    limit ${limit}`
+
+/** Postpones the next check, so that no other process checks it as well. Returns undefined if another has done so. */
+export const takeDue = (db: Writer, { organizationId, id }: Pick<Domain, 'organizationId' | 'id'>, ms: number) =>
+  first(db<Domain>`
+    update domains set next_check_at = now() + ${ms} * interval '1 ms'
+    where organization_id = ${organizationId} and id = ${id} and next_check_at <= now()
+    returning ${columns}`)
+
+export type SealedKeys = Pick<Domain, 'organizationId' | 'id'> & { dkimKey: Buffer; nextDkimKey: Buffer | null }
+
+/** Returns the keys of the next domains of all organizations, in the order of their ids. */
+export const selectKeysAfter = (db: Reader, after: Pick<Domain, 'organizationId' | 'id'> | undefined, limit: number) =>
+  db<SealedKeys>`
+    select organization_id, id, dkim_key, next_dkim_key from domains
+    where (organization_id, id) > (${after?.organizationId ?? leastUuid}::uuid, ${after?.id ?? leastUuid}::uuid)
+    order by organization_id, id
+    limit ${limit}`
+
+/** Has no effect if the key was rotated since. */
+export const replaceKeys = (db: Writer, before: SealedKeys, after: Pick<SealedKeys, 'dkimKey' | 'nextDkimKey'>) =>
+  db`
+    update domains set dkim_key = ${after.dkimKey}, next_dkim_key = ${after.nextDkimKey}
+    where organization_id = ${before.organizationId} and id = ${before.id} and dkim_key = ${before.dkimKey}
+      and next_dkim_key is not distinct from ${before.nextDkimKey}`

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { getDomain } from 'tldts'
+import type { Db, Tx } from '../db/db.ts'
+import type { SecretBox } from '../secrets/secrets.ts'
+import { asciiDomain } from '../values/domain.ts'
+import { conflict, existing, invalid } from '../values/errors.ts'
+import { type DomainId, newId, type OrganizationId } from '../values/ids.ts'
+import { checkRecords } from './check-records.ts'
+import { newDkimKey } from './dkim-keys.ts'
+import { openDns } from './dns.ts'
+import type { Domain, DomainStatus } from './domain.ts'
+import {
+  claimName,
+  countDomains,
+  deleteDomain,
+  findVerified,
+  insertDomain,
+  lockDomain,
+  releaseName,
+  updateChecked,
+  updateNextKey,
+} from './domains.sql.ts'
+import type { DomainHosts } from './records.ts'
+import { nextCheckMs, transitionOf } from './transitions.ts'
+
+const domainsMax = 1_000
+
+export type DomainParts = {
+  db: Db
+  box: SecretBox
+  hosts: DomainHosts
+  /** Asked instead of the name servers of a domain, if set. */
+  dnsServers: readonly string[] | undefined
+  /** Called in the transaction that changes the status of a domain. */
+  onChange: (tx: Tx, domain: Domain, previous: DomainStatus) => Promise<void>
+}
+
+/** Throws `Refusal` if the name is not a domain, or the organization or another one has it. */
+export async function addDomain(
+  { db, box }: Pick<DomainParts, 'db' | 'box'>,
+  organizationId: OrganizationId,
+  text: string,
+): Promise<Domain> {
+  const name = checkDomainName(text)
+  const verified = await findVerified(db, name)
+  if (verified && verified.organizationId !== organizationId) throw takenByOther(name)
+  if ((await countDomains(db, organizationId)) >= domainsMax)
+    throw conflict(`An organization can have at most ${domainsMax.toLocaleString('en')} domains.`)
+  const domain = await insertDomain(db.statement, {
+    organizationId,
+    id: newId('dom'),
+    name,
+    ownershipToken: randomBytes(16).toString('hex'),
+    key: await newDkimKey(box),
+  })
+  if (!domain) throw conflict(`You have added ${name} already.`)
+  return domain
+}
+
+function checkDomainName(text: string): string {
+  const name = asciiDomain(text.trim().replace(/\.$/, '').toLowerCase())
+  const problem = 'must be a domain name such as example.com'
+  if (name === undefined || !/[a-z]/.test(name.slice(name.lastIndexOf('.') + 1)) || !name.includes('.'))
+    throw invalid({ path: 'name', problem })
+  if (getDomain(name) === null) throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
+  return name
+}
+
+const takenByOther = (name: string) => conflict(`${name} is verified by another organization.`)
+
+/** Looks up the records and stores the result. Throws `Refusal` if another organization has verified the domain. */
+export async function verifyDomain(parts: DomainParts, domain: Domain, now = new Date()): Promise<Domain> {
+  const dns = await openDns(domain.name, parts.dnsServers)
+  const checks = await checkRecords(dns, domain, parts.hosts)
+  const { organizationId, id } = domain
+  return parts.db.begin(async (tx) => {
+    const current = await existing('domain', lockDomain(tx, organizationId, id))
+    // The key was rotated during the check.
+    if (current.selector !== domain.selector || current.nextSelector !== domain.nextSelector) return current
+    const { status, failingSince, switchesKey } = transitionOf(current, checks, now)
+    if (
+      status === 'verified' &&
+      current.status !== 'verified' &&
+      !(await claimName(tx, current.name, organizationId, id))
+    )
+      throw takenByOther(current.name)
+    if (status === 'unverified') await releaseName(tx, current.name, organizationId)
+    if (switchesKey) {
+      checks.dkim = checks.next_dkim!
+      delete checks.next_dkim
+    }
+    const nextCheckInMs = nextCheckMs({ status, createdAt: current.createdAt }, now)
+    const verifiedAt = current.verifiedAt ?? (status === 'verified' ? now : null)
+    const changed = (await updateChecked(tx, {
+      ...{ organizationId, id, status, checks, verifiedAt, failingSince, switchesKey, nextCheckInMs },
+    }))!
+    if (status !== current.status) await parts.onChange(tx, changed, current.status)
+    return changed
+  })
+}
+
+/** Makes a second key. Email is signed with it once its record is found. */
+export async function rotateKey(
+  { db, box }: Pick<DomainParts, 'db' | 'box'>,
+  organizationId: OrganizationId,
+  id: DomainId,
+): Promise<Domain> {
+  const key = await newDkimKey(box)
+  return db.begin(async (tx) => {
+    const { nextSelector } = await existing('domain', lockDomain(tx, organizationId, id))
+    if (nextSelector !== null) throw conflict('A rotation has begun. Publish the record of the new key to finish it.')
+    return (await updateNextKey(tx, organizationId, id, key))!
+  })
+}
+
+/** Email from this domain is no longer signed for it. */
+export function removeDomain(db: Db, organizationId: OrganizationId, id: DomainId): Promise<void> {
+  return db.begin(async (tx) => {
+    const { name } = await existing('domain', lockDomain(tx, organizationId, id))
+    await deleteDomain(tx, organizationId, id)
+    await releaseName(tx, name, organizationId)
+  })
+}

@@ -1,0 +1,68 @@
+import { getDomain } from 'tldts'
+import type { Domain, RecordKey, RecordPurpose } from './domain.ts'
+
+/** A DNS record that the owner of a domain should publish. */
+export type WantedRecord = {
+  key: RecordKey
+  purpose: RecordPurpose
+  type: 'TXT' | 'MX' | 'CNAME'
+  name: string
+  value: string
+  /** Whether the domain is verified only if it is published. */
+  required: boolean
+}
+
+export type DomainHosts = {
+  /** The host of this installation: of its links, and the one that receives bounces. */
+  host: string
+  /** The mechanism of SPF that allows the mail server, such as `include:amazonses.com`. Undefined if it is not known. */
+  spfSource: string | undefined
+}
+
+export const ownershipValue = (token: string) => `waxwing-domain-verification=${token}`
+export const dkimValue = (publicKey: string) => `v=DKIM1; k=rsa; p=${publicKey}`
+
+export const trackingHostOf = (name: string) => `links.${name}`
+export const returnPathOf = (name: string) => `bounces.${name}`
+
+export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): WantedRecord[] {
+  const { name } = domain
+  const dkim = (selector: string, publicKey: string) =>
+    ({ purpose: 'dkim', type: 'TXT', name: `${selector}._domainkey.${name}`, value: dkimValue(publicKey) }) as const
+  const spf = `v=spf1 ${spfSource ?? `a:${host}`} ~all`
+  return [
+    {
+      key: 'ownership',
+      purpose: 'ownership',
+      type: 'TXT',
+      name: `_waxwing.${name}`,
+      value: ownershipValue(domain.ownershipToken),
+      required: true,
+    },
+    { key: 'dkim', ...dkim(domain.selector, domain.dkimPublicKey), required: true },
+    ...(domain.nextSelector && domain.nextDkimPublicKey
+      ? [{ key: 'next_dkim', ...dkim(domain.nextSelector, domain.nextDkimPublicKey), required: false } as const]
+      : []),
+    // Of the return path, because SPF applies to the sender in the envelope.
+    { key: 'spf', purpose: 'spf', type: 'TXT', name: returnPathOf(name), value: spf, required: false },
+    { key: 'dmarc', purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', required: false },
+    {
+      key: 'return_path',
+      purpose: 'return_path',
+      type: 'MX',
+      name: returnPathOf(name),
+      value: `10 ${host}`,
+      required: false,
+    },
+    { key: 'tracking', purpose: 'tracking', type: 'CNAME', name: trackingHostOf(name), value: host, required: false },
+  ]
+}
+
+/**
+ * Returns the name as most DNS panels want it: without the domain that was registered, and `@` for that domain itself.
+ */
+export function relativeName(name: string): string {
+  const registered = getDomain(name, { allowPrivateDomains: true, validateHostname: false })
+  if (!registered) return name
+  return name === registered ? '@' : name.slice(0, -registered.length - 1)
+}
