@@ -33,6 +33,8 @@ export const paths = {
   apiRequests: '/developers/api-requests',
   apiRequest: (id: string) => `/developers/api-requests/${id}`,
   suppressions: '/contacts/suppressions',
+  domains: '/settings/domains',
+  domain: (id: string) => `/settings/domains/${id}`,
   sending: '/settings/sending',
   team: '/settings/team',
   organization: '/settings/organization',

@@ -14,6 +14,7 @@ function page<Name extends string>(load: () => Promise<Record<Name, ComponentTyp
 const settings: RouteObject[] = [
   { index: true, element: <Navigate to={paths.organization} replace /> },
   { path: 'sending', ...page(() => import('./settings/sending-page.tsx'), 'SendingPage') },
+  { path: 'domains', ...page(() => import('./domains/domains-page.tsx'), 'DomainsPage') },
   { path: 'team', ...page(() => import('./settings/team-page.tsx'), 'TeamPage') },
   { path: 'profile', ...page(() => import('./settings/profile-page.tsx'), 'ProfilePage') },
   { path: 'organization', ...page(() => import('./settings/organization-page.tsx'), 'OrganizationPage') },
@@ -60,6 +61,7 @@ const appRoutes: RouteObject[] = [
   { path: 'activity', ...page(() => import('./activity/activity-page.tsx'), 'ActivityPage') },
   { path: 'inbox/:id?', ...page(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: 'settings', ...page(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'), children: settings },
+  { path: 'settings/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
   {
     path: 'developers',
     ...page(() => import('./settings/developers-frame.tsx'), 'DevelopersFrame'),

@@ -86,8 +86,8 @@ export async function startService({ path = '', settings = {}, tuning }: Options
  * file. The tests also share pages (see `openTab`), because the first load of the app in a new page takes most of the
  * CPU time of a short test.
  */
-export async function startSharedService(): Promise<Service> {
-  const service = await startService({ settings: sharedSettings, tuning: sharedTuning })
+export async function startSharedService(settings: Environment = {}): Promise<Service> {
+  const service = await startService({ settings: { ...sharedSettings, ...settings }, tuning: sharedTuning })
   const pages = new Map<string, OpenPage[]>()
   afterAll(async () => {
     await Promise.all([...pages.values()].flat().map(({ context }) => context.close()))

@@ -75,6 +75,8 @@ export const keys = {
   members: ['members'],
   invitations: ['invitations'],
   sending: ['sending'],
+  domains: ['domains'],
+  domain: (id: string) => ['domains', id],
 
   search: (kind: string, query: string) => ['search', kind, query],
   byId: (id: string) => ['by-id', id],
