@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { getDomain } from 'tldts'
 import type { Domain, RecordKey, RecordPurpose } from './domain.ts'
 
@@ -29,7 +30,7 @@ export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): Wan
   const { name } = domain
   const dkim = (selector: string, publicKey: string) =>
     ({ purpose: 'dkim', type: 'TXT', name: `${selector}._domainkey.${name}`, value: dkimValue(publicKey) }) as const
-  const spf = `v=spf1 ${spfSource ?? `a:${host}`} ~all`
+  const spf = `v=spf1 ${spfSource ?? (isIPv4(host) ? `ip4:${host}` : `a:${host}`)} ~all`
   return [
     {
       key: 'ownership',

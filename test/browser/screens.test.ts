@@ -153,6 +153,7 @@ async function fill(): Promise<Record<string, string>> {
   const url = `${service.url}public/api/v1/contacts/add-group-members`
   const rejected = await callUrl('POST', url, { headers: { 'x-api-token': key }, body })
   const requestId = rejected.headers.get('x-request-id')
+  const domain = await manage('POST', '/domains', { name: 'shop.example.com' })
   const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })
   const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
   await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
@@ -188,6 +189,8 @@ async function fill(): Promise<Record<string, string>> {
     'API requests': 'developers/api-requests',
     'API request': `developers/api-requests/${requestId}`,
     suppressions: 'contacts/suppressions',
+    domains: 'settings/domains',
+    domain: `settings/domains/${domain.id}`,
     sending: 'settings/sending',
     team: 'settings/team',
     organization: 'settings/organization',
