@@ -53,6 +53,7 @@ import { flowResultRoutes } from './reports/flow-results.routes.ts'
 import { metricRoutes } from './reports/metrics.routes.ts'
 import { overviewRoutes } from './reports/overview.routes.ts'
 import { timelineRoutes } from './reports/timeline.routes.ts'
+import { resendRoutes } from './resend/resend.routes.ts'
 import { FilterSchema } from './segments/filter.ts'
 import { segmentRoutes } from './segments/segments.routes.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
@@ -241,6 +242,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     },
     { prefix: '/api/v1' },
   )
+  await add(server, async (api) => {
+    api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
+    await add(api, resendRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, db, read }))
+  })
   await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, async (pages) => {

@@ -31,6 +31,7 @@ const order = [
   'email-contents',
   'inbox',
   'messages',
+  'resend',
   'broadcasts',
   'tracking',
   'system-emails',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { getDomain } from 'tldts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { conflict, existing, invalid } from '../values/errors.ts'
@@ -17,6 +17,8 @@ import {
   insertDomain,
   lockDomain,
   releaseName,
+  selectDomain,
+  selectDomains,
   updateChecked,
   updateNextKey,
 } from './domains.sql.ts'
@@ -65,6 +67,12 @@ function checkDomainName(text: string): string {
   if (getDomain(name) === null) throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
   return name
 }
+
+/** By name. */
+export const listDomains = (db: Reader, organizationId: OrganizationId) => selectDomains(db, organizationId)
+
+export const findDomain = (db: Reader, organizationId: OrganizationId, id: DomainId) =>
+  selectDomain(db, organizationId, id)
 
 const takenByOther = (name: string) => conflict(`${name} is verified by another organization.`)
 

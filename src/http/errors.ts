@@ -97,7 +97,7 @@ export function errorBody(code: number, type: string, message: string, fields: F
 }
 
 /** Returns undefined for internal errors. */
-function toRefusal(error: unknown): Refusal | undefined {
+export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof BatcherFull || isConnectionFault(error))
     return new Refusal('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {

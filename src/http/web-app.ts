@@ -32,7 +32,7 @@ export const pageNames = [
 ]
 const pagePath = new RegExp(`^/$|^/(${pageNames.join('|')})(/|$)`)
 /** Programs call these, whatever they accept. */
-const programPath = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
+const programPath = /^\/(emails|domains|api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
 
 const notBuilt =
   '<!doctype html><title>Waxwing</title><p>The web app is not built yet. Run <code>npm run build</code>.</p>'

@@ -1,0 +1,206 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { keyOf, requireScope } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import type { Domain } from '../domains/domain.ts'
+import { findDomain, listDomains } from '../domains/domains.ts'
+import { findWholeContent } from '../email-contents/contents.ts'
+import type { EmailResult } from '../messages/accept-emails.ts'
+import { acceptAttachments, receivedFiles } from '../messages/email-body.ts'
+import { cancelEmail, type EmailMessageRow, getMessagesOf, rescheduleEmail } from '../messages/email-messages.ts'
+import { type EmailParts, submitEmails } from '../messages/emails.ts'
+import { readIdempotencyKey } from '../messages/idempotency-key.ts'
+import { mailboxText } from '../messages/outgoing.ts'
+import { parseSendAt } from '../messages/send-at.ts'
+import type { Mailbox } from '../mime/headers.ts'
+import { existing, invalid, notFound, Refusal } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
+import { readResendEmail, readScheduledAt } from './email-input.ts'
+import { answerResendError } from './errors.ts'
+
+const batchMax = 100
+
+export type ResendParts = EmailParts & { db: Db; read: BoundedRead }
+
+/**
+ * The part of the Resend API that its SDKs need to send: emails, batches, reading, cancelling and rescheduling an email, and
+ * reading domains. Not part of the API document, since it is the one of Resend: https://resend.com/docs/api-reference.
+ */
+export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
+  const { db, read } = parts
+  const sending = { onRequest: requireScope('messages:send'), schema: { hide: true } }
+  return async (api) => {
+    api.setErrorHandler(answerResendError)
+    acceptAttachments(api, parts.uploads)
+
+    api.post('/emails', {
+      ...sending,
+      handler: async (request) => {
+        const { results } = await submit(parts, request, [readResendEmail(request.body)], true)
+        return { id: idOf(results[0]!) }
+      },
+    })
+
+    api.post('/emails/batch', {
+      ...sending,
+      handler: async (request) => {
+        const isAtomic = request.headers['x-batch-validation'] !== 'permissive'
+        const inputs = readBatch(request.body, isAtomic)
+        const { results } = await submit(parts, request, inputs, isAtomic)
+        const data = results.flatMap((result) => (result.ok ? [{ id: idOf(result) }] : []))
+        if (isAtomic) return { data }
+        const errors = results.flatMap((result, index) => (result.ok ? [] : [{ index, message: result.error.message }]))
+        return { data, errors }
+      },
+    })
+
+    api.get('/emails/:id', {
+      ...sending,
+      handler: async (request) => {
+        const { organizationId } = keyOf(request)
+        const id = emailIdOf(request)
+        const messages = await read(organizationId, (tx) => getMessagesOf(tx, organizationId, id))
+        const content = await existing('email', findWholeContent(db, organizationId, id))
+        const [first] = messages
+        const shown = (mailboxes: readonly Mailbox[]) => mailboxes.map(mailboxOut)
+        const visible = new Set([...content.to, ...content.cc].map(({ email }) => email.toLowerCase()))
+        const hidden = messages.filter(({ email }) => !visible.has(email.toLowerCase())).map(({ email }) => email)
+        return {
+          object: 'email',
+          id: toText('eml', id),
+          message_id: toText('msg', first.id),
+          from: content.from ? mailboxOut(content.from) : null,
+          to: shown(content.to),
+          cc: shown(content.cc),
+          bcc: hidden,
+          reply_to: shown(content.replyTo),
+          subject: first.subject,
+          html: content.html,
+          text: content.text,
+          tags: first.tags ?? [],
+          created_at: first.queuedAt.toISOString(),
+          scheduled_at: first.sendAt?.toISOString() ?? null,
+          last_event: lastEvent(first),
+        }
+      },
+    })
+
+    api.post('/emails/:id/cancel', {
+      ...sending,
+      handler: async (request) => {
+        const id = emailIdOf(request)
+        await cancelEmail(db, keyOf(request).organizationId, id)
+        return { object: 'email', id: toText('eml', id) }
+      },
+    })
+
+    api.patch('/emails/:id', {
+      ...sending,
+      handler: async (request) => {
+        const id = emailIdOf(request)
+        const text = readScheduledAt((request.body as { scheduled_at?: unknown } | null)?.scheduled_at)
+        if (text === undefined) throw invalid({ path: 'scheduled_at', problem: 'is required' })
+        const sendAt = parseSendAt(text, 'scheduled_at') ?? new Date()
+        await rescheduleEmail(db, keyOf(request).organizationId, id, sendAt)
+        return { object: 'email', id: toText('eml', id) }
+      },
+    })
+
+    api.get('/domains', {
+      ...sending,
+      handler: async (request) => {
+        const { organizationId } = keyOf(request)
+        const domains = await read(organizationId, (tx) => listDomains(tx, organizationId))
+        return { object: 'list', has_more: false, data: domains.map(domainOut) }
+      },
+    })
+
+    api.get('/domains/:id', {
+      ...sending,
+      handler: async (request) => {
+        const { organizationId } = keyOf(request)
+        const id = parseIdParam('dom', (request.params as { id: string }).id)
+        return { object: 'domain', ...domainOut(await existing('domain', findDomain(db, organizationId, id))) }
+      },
+    })
+
+    for (const url of ['/emails', '/emails/*', '/domains', '/domains/*'])
+      for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
+        if (api.hasRoute({ method, url })) continue
+        api.route({
+          method,
+          url,
+          schema: { hide: true },
+          handler: async () => {
+            throw new Refusal('not_found', 'This operation of the Resend API is not supported by this service.')
+          },
+        })
+      }
+  }
+}
+
+function submit(
+  parts: EmailParts,
+  request: FastifyRequest,
+  inputs: Parameters<typeof submitEmails>[1]['inputs'],
+  isAtomic: boolean,
+) {
+  return submitEmails(parts, {
+    organizationId: keyOf(request).organizationId,
+    inputs,
+    files: receivedFiles(request),
+    isAtomic,
+    idempotencyKey: readIdempotencyKey(request.headers['idempotency-key'] as string | undefined),
+  })
+}
+
+function readBatch(body: unknown, isAtomic: boolean) {
+  if (!Array.isArray(body) || body.length === 0 || body.length > batchMax)
+    throw invalid({ path: 'body', problem: `must be an array of 1 to ${batchMax} emails` })
+  return body.map((email) => {
+    try {
+      return readResendEmail(email)
+    } catch (error) {
+      if (isAtomic || !(error instanceof Refusal)) throw error
+      return error
+    }
+  })
+}
+
+function idOf(result: EmailResult): string {
+  if (!result.ok) throw result.error
+  return toText('eml', result.id)
+}
+
+/** The id in the path. */
+function emailIdOf({ params }: FastifyRequest) {
+  const { id } = params as { id: string }
+  if (!id.startsWith('eml_')) throw notFound('email')
+  return parseIdParam('eml', id)
+}
+
+const mailboxOut = ({ name, email }: Mailbox) => mailboxText({ name: name ?? null, email })
+
+/** What happened to the first recipient. */
+function lastEvent({ status, isScheduled, reason, eventNames }: EmailMessageRow): string {
+  const happened = new Set(eventNames)
+  if (status === 'cancelled') return 'canceled'
+  if (status === 'queued') return isScheduled ? 'scheduled' : reason === null ? 'queued' : 'delivery_delayed'
+  if (status !== 'sent') return status
+  if (happened.has('emailComplaint')) return 'complained'
+  if (happened.has('emailClick')) return 'clicked'
+  return happened.has('emailOpen') ? 'opened' : 'sent'
+}
+
+const statuses = { pending: 'pending', verified: 'verified', warning: 'verified', unverified: 'failed' } as const
+
+const domainOut = ({ id, name, status, createdAt }: Domain) => ({
+  id: toText('dom', id),
+  name,
+  status: statuses[status],
+  created_at: createdAt.toISOString(),
+  region: 'us-east-1',
+  capabilities: { sending: 'enabled', receiving: 'disabled' },
+})
