@@ -1,10 +1,22 @@
-import { Resend } from 'resend'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
+// Loaded without its types, which include those of React and thereby change global types of all tests.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Call = (...values: any[]) => Promise<{ data: any; error: { statusCode: number; name: string } | null }>
+const { Resend } = createRequire(import.meta.url)('resend') as {
+  Resend: new (key: string, options: { baseUrl: string }) => SdkClient
+}
+
 const newApp = await startSharedApp()
 const clientOf = (app: TestApp, key = app.apiKey) => new Resend(key, { baseUrl: app.url })
+type SdkClient = {
+  emails: Record<'send' | 'get' | 'update' | 'cancel' | 'list', Call>
+  batch: { send: Call }
+  domains: Record<'list' | 'get' | 'create', Call>
+}
 const from = 'Acme <hello@acme.example>'
 const email = { from, to: 'ada@example.com', subject: 'Hello', html: '<p>Hello</p>' }
 const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
