@@ -29,6 +29,7 @@ import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { spfSource } from './mail/dns-records.ts'
+import { Confirmations } from './mcp/confirmations.ts'
 import { Acceptor } from './messages/accept.ts'
 import { EmailAcceptor } from './messages/accept-emails.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
@@ -121,6 +122,7 @@ export function createParts(options: PartsOptions) {
     }),
     sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
     keys: new KeyCache(db, failures),
+    confirmations: new Confirmations(db),
     apiRequests: new ApiRequestLog({ db, failures }),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),

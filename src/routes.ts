@@ -40,6 +40,7 @@ import { registerWebApp } from './http/web-app.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { emailRoutes } from './messages/emails.routes.ts'
+import { collectToolRoutes, mcpRoutes } from './mcp/mcp.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
@@ -112,6 +113,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   recordRequests(server, parts.apiRequests)
+  const toolRoutes = collectToolRoutes(server)
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
   registerSecurityTxt(server, {
     contact: config.SECURITY_CONTACT,
@@ -246,6 +248,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
     await add(api, resendRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, db, read }))
   })
+  await add(
+    server,
+    mcpRoutes({
+      server,
+      routes: toolRoutes,
+      confirmations: parts.confirmations,
+      log: parts.log,
+      baseUrl: config.BASE_URL,
+      requireApiKey: requireApiKey({ keys, keyLimit: parts.keyLimit }),
+    }),
+  )
   await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, async (pages) => {

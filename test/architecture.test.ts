@@ -39,6 +39,7 @@ const order = [
   'sending-status',
   'reports',
   'privacy',
+  'mcp',
   'demo',
   'backup',
   'commands',

@@ -48,8 +48,7 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
     limitRequest(key.id, reply)
   }
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const { authorization, 'x-api-token': header } = request.headers
-    const found = findKey(keys, header ?? bearerKey(authorization))
+    const found = findKey(keys, keyTextOf(request))
     if (found instanceof Promise) found.then((key) => useKey(key, request, reply)).then(() => done(), done)
     else done(errorOf(() => useKey(found, request, reply)))
   }
@@ -66,6 +65,12 @@ function errorOf(check: () => void): Error | undefined {
 
 const bearerKey = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer (wxk_.*)$/i.exec(authorization)?.[1]
+
+/** Returns the API key as the client sent it. */
+export function keyTextOf({ headers }: FastifyRequest): string | undefined {
+  const header = headers['x-api-token'] ?? bearerKey(headers.authorization)
+  return typeof header === 'string' ? header : undefined
+}
 
 const findKey = (keys: KeyCache, text: unknown) =>
   typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined

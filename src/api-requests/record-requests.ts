@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Server } from '../http/server.ts'
 import type { ApiRequestLog, NewApiRequest } from './api-request-log.ts'
@@ -10,14 +11,30 @@ const fieldsMax = 10
 /** Of bodies that a route has not parsed. Larger ones would take more than a millisecond. */
 const parsedBytesMax = 64 * 1024
 
+/** A header that no client knows. Requests that the service makes to itself on behalf of an MCP client have it. */
+const viaHeader = 'x-waxwing-via'
+const mcpMark = randomBytes(16).toString('hex')
+export const viaMcp: Readonly<Record<string, string>> = { [viaHeader]: mcpMark }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Successful requests are not recorded: what they cause is. */
+    recordsFailuresOnly?: boolean
+  }
+}
+
 /** Records the requests of API keys at their end. A request that is not kept costs two look-ups. */
 export function recordRequests(server: Server, log: ApiRequestLog): void {
   server.addHook('onResponse', (request, reply, done) => {
     const key = request.apiKey
-    if (key !== null && log.keeps(key, reply.statusCode)) log.add(rowOf(key, request, reply))
+    if (key !== null && log.keeps(key, reply.statusCode) && isRecorded(request, reply))
+      log.add(rowOf(key, request, reply))
     done()
   })
 }
+
+const isRecorded = ({ routeOptions }: FastifyRequest, { statusCode }: FastifyReply) =>
+  statusCode >= 400 || routeOptions.config.recordsFailuresOnly !== true
 
 type Key = NonNullable<FastifyRequest['apiKey']>
 
@@ -31,7 +48,7 @@ function rowOf(key: Key, request: FastifyRequest, reply: FastifyReply): NewApiRe
     requestId: request.id,
     // Of the request, not of the response, so that requests are listed in the order in which they were made.
     at: new Date(Date.now() - durationMs),
-    via: 'api',
+    via: request.headers[viaHeader] === mcpMark || request.routeOptions.url === '/mcp' ? 'mcp' : 'api',
     method: request.method,
     route: request.routeOptions.url ?? '',
     path: pathOf(request.url),

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../values/client-address.ts'
 
@@ -27,7 +27,8 @@ export function closeSlowRequests(server: FastifyInstance, withinMs: number): vo
   server.addHook('onRequest', (request, reply, done) => {
     const { headers, socket } = request.raw
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody) {
+    // Requests of the service to itself have no socket.
+    if (hasBody && socket instanceof Socket) {
       const connection = connections.get(socket)
       if (connection) connection.receiving = { request, reply }
       else connections.set(socket, { receiving: { request, reply } })

@@ -57,6 +57,7 @@ function RequestView({ request }: { request: ApiRequestDetail }) {
           ],
           ['Time', <Time key="at" at={request.at} />],
           ['Duration', durationOf(request)],
+          ['Made with', request.via === 'mcp' ? 'MCP, by an assistant' : 'HTTP API'],
           ['Client address', request.client ?? '–'],
           ['User agent', request.user_agent ?? '–'],
         ]}

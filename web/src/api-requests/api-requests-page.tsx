@@ -11,6 +11,7 @@ import { TableList } from '../ui/list.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Section } from '../ui/section.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { useApiRequests } from './api-requests.api.ts'
@@ -32,6 +33,12 @@ const columns: Column<ApiRequest>[] = [
         <RowLink to={paths.apiRequest(request.request_id)}>
           {request.method} {request.path}
         </RowLink>
+        {request.via === 'mcp' && (
+          <>
+            {' '}
+            <StatusBadge tone="neutral">MCP</StatusBadge>
+          </>
+        )}
         {request.error_message && (
           <Text size="xs" c="dimmed" className="break">
             {request.error_message}

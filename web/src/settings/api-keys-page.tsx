@@ -1,4 +1,4 @@
-import { Button, Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Box, Button, Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -78,7 +78,28 @@ export function ApiKeysPage() {
         }}
       />
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      <AssistantSection />
     </Section>
+  )
+}
+
+/** How to connect a client of the Model Context Protocol. */
+function AssistantSection() {
+  return (
+    <Box mt="xl">
+      <Section
+        title="Connect an assistant"
+        description={
+          <>
+            Assistants that support MCP can work with your contacts, flows and broadcasts. Give them this address and an
+            API key, sent as a bearer token. The permissions of the key limit what they can do, and nothing is sent to
+            more than one person before you confirm it. See the <GuideLink name="mcp">guide</GuideLink>.
+          </>
+        }
+      >
+        <CodeBlock code={`${baseUrl}/mcp`} label="MCP address" />
+      </Section>
+    </Box>
   )
 }
 

@@ -1,0 +1,78 @@
+import type { Arguments, Outcome, ToolCaller } from './call-tool.ts'
+import { NoAnswer, type UserAnswer } from './confirmations.ts'
+import type { Tool } from './tools.ts'
+
+/** If the number of recipients changes while the user thinks, the user is asked again, this often at most. */
+const questionsMax = 3
+
+export type Ask = (question: { message: string; requestedSchema: object }) => Promise<UserAnswer>
+export type StartTools = Record<'get' | 'check' | 'start', Pick<Tool, 'operation'>>
+
+type Broadcast = { name: string; service_announcement: boolean; schedule: { at: string | null } }
+type Check = { recipients: number; unsubscribed: number; not_subscribed: number }
+
+const refused = (error: string): Outcome => ({ isError: true, status: 409, data: { error } })
+
+/** Starts a broadcast after the user has confirmed the exact number of recipients. */
+export async function startConfirmed(
+  caller: Pick<ToolCaller, 'run'>,
+  { get, check, start }: StartTools,
+  { broadcast_id }: Arguments,
+  ask: Ask | undefined,
+): Promise<Outcome> {
+  if (!ask)
+    return refused(
+      'This client cannot ask its user for confirmation (MCP elicitation), so nothing was sent. Start the broadcast in the web app.',
+    )
+  for (let questions = 0; questions < questionsMax; questions++) {
+    const found = await caller.run(get, { broadcast_id })
+    if (found.isError) return found
+    const counted = await caller.run(check, { broadcast_id })
+    if (counted.isError) return counted
+    const broadcast = found.data as Broadcast
+    const { recipients, unsubscribed } = counted.data as Check
+    if (recipients > 0 && !(await isConfirmed(ask, broadcast, counted.data as Check)))
+      return refused('The user did not confirm. Nothing was sent.')
+    const started = await caller.run(start, {
+      broadcast_id,
+      expected_recipients: recipients,
+      ...(broadcast.service_announcement && { expected_unsubscribed: unsubscribed }),
+    })
+    if (started.status !== 409) return started
+    // Another reason than a changed number: the next check would find the same.
+    const again = await caller.run(check, { broadcast_id })
+    if (again.isError || sameNumbers(again.data as Check, counted.data as Check)) return started
+  }
+  return refused('The number of recipients keeps changing. Nothing was sent.')
+}
+
+const sameNumbers = (one: Check, other: Check) =>
+  one.recipients === other.recipients && one.unsubscribed === other.unsubscribed
+
+async function isConfirmed(ask: Ask, broadcast: Broadcast, check: Check): Promise<boolean> {
+  try {
+    const { action, content } = await ask(questionOf(broadcast, check))
+    return action === 'accept' && content.confirm === true
+  } catch (error) {
+    if (error instanceof NoAnswer) return false
+    throw error
+  }
+}
+
+/** The number comes first: the name is a text of the organization. */
+function questionOf(broadcast: Broadcast, { recipients, unsubscribed }: Check) {
+  const people = recipients === 1 ? '1 recipient' : `${recipients.toLocaleString('en')} recipients`
+  const unwilling =
+    broadcast.service_announcement && unsubscribed > 0
+      ? `, ${unsubscribed.toLocaleString('en')} of whom unsubscribed from marketing email`
+      : ''
+  const time = broadcast.schedule.at === null ? 'now' : `at ${broadcast.schedule.at}`
+  return {
+    message: `Send this broadcast to ${people}${unwilling}, ${time}? Name: ${JSON.stringify(broadcast.name)}`,
+    requestedSchema: {
+      type: 'object',
+      properties: { confirm: { type: 'boolean', title: `Send to ${people}`, description: 'This cannot be undone.' } },
+      required: ['confirm'],
+    },
+  }
+}
