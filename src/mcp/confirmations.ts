@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import type { Listening } from '../db/listen.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
+import { notify } from './confirmations.sql.ts'
 
 const channel = 'waxwing_mcp_answers'
 /** NOTIFY carries at most 8,000 bytes. An answer is a few words. */
@@ -77,7 +78,7 @@ export class Confirmations {
     if (this.#settle(sent)) return
     const payload = JSON.stringify(sent)
     if (payload.length > answerLengthMax) throw new Refusal('payload_too_large', 'The answer is too long.')
-    await this.#db.statement`select pg_notify(${channel}, ${payload})`
+    await notify(this.#db.statement, channel, payload)
   }
 
   /** Ends all open questions: nothing is started without an answer. */
