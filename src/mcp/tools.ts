@@ -151,6 +151,9 @@ const kept = [
 /** Keeps what an assistant needs to fill in a value. References and unions are left to the validation of the route. */
 function simplified(schema: Schema): Schema {
   const simple = Object.fromEntries(kept.filter((name) => name in schema).map((name) => [name, schema[name]]))
+  // One type, without null: some clients accept nothing else. The routes accept null all the same.
+  if (Array.isArray(schema.type)) simple.type = schema.type.find((type) => type !== 'null')
+  if (Array.isArray(schema.enum)) simple.enum = schema.enum.filter((value) => value !== null)
   if (schema.properties)
     simple.properties = Object.fromEntries(
       Object.entries(schema.properties as Properties)
