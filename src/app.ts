@@ -8,11 +8,11 @@ import { bulkActionWorker } from './bulk-actions/bulk-action.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
-import { removeExpiredFiles } from './email-contents/retention.ts'
 import { checkDueDomains } from './domains/checking.ts'
 import { resealDomainKeys } from './domains/dkim-keys.ts'
-import { maintainPartitions } from './events/partitions.ts'
+import { removeExpiredFiles } from './email-contents/retention.ts'
 import { checkFeedEpoch } from './events/feed-positions.ts'
+import { maintainPartitions } from './events/partitions.ts'
 import { PendingCounter } from './events/pending-counts.ts'
 import { registerMetrics } from './http/metrics.ts'
 import { measureRequests } from './http/request-times.ts'
@@ -236,8 +236,8 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 
 /** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, dkim, senders } = parts
-  const systemEmails = { db, log, relay, dkim, senders, settings: parts.mail }
+  const { config, db, log, failures, relay, dkim, policy } = parts
+  const systemEmails = { db, log, relay, dkim, senders: policy, settings: parts.mail }
   const health = {
     db,
     log,

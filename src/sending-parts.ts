@@ -4,6 +4,8 @@ import { broadcastJob } from './broadcasts/broadcast.job.ts'
 import type { Config } from './config/config.ts'
 import type { Tuning } from './config/tuning.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
+import { domainKeyBox } from './domains/dkim-keys.ts'
+import { Senders } from './domains/senders.ts'
 import { ContentStore } from './email-contents/content-store.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
@@ -59,7 +61,7 @@ export function createSendingParts(options: SendingPartsOptions) {
 }
 
 /** The relay and what is needed to send through it. */
-function createMailParts({ config, log, metrics, onRelayState }: SendingPartsOptions) {
+function createMailParts({ config, secrets, db, log, metrics, onRelayState }: SendingPartsOptions) {
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
   const report = reportRelay(log)
   const onState = (state: RelayState) => {
@@ -74,13 +76,14 @@ function createMailParts({ config, log, metrics, onRelayState }: SendingPartsOpt
     bounceDomain: config.BOUNCE_DOMAIN,
     idHeaders: idHeadersFor(config),
   }
-  const senders = createSenderPolicy({
+  const policy = createSenderPolicy({
     isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
     allowedDomains: config.ALLOWED_SENDER_DOMAINS,
     defaultSender: mail.mailFrom.email,
     dkimDomain: dkim?.domain,
   })
-  return { relay, dkim, mail, senders }
+  const senders = new Senders({ db, box: domainKeyBox(secrets), policy, dkim })
+  return { relay, dkim, mail, policy, senders }
 }
 
 /** Emails in flight at once while they are only stored in the inbox. */
@@ -93,7 +96,6 @@ export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
   tokens: parts.tokens,
   settings: parts.mail,
   relay: parts.relay,
-  dkim: parts.dkim,
   senders: parts.senders,
   contents: parts.contents,
   retryDelays: parts.config.MAIL_RETRY_DELAYS,

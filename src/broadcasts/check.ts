@@ -1,9 +1,9 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
 import { draftValues } from '../flows/values.ts'
-import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { type AudienceContact, type AudienceCounts, selectAudience } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
@@ -19,7 +19,7 @@ const checkMsMax = 2_000
 const slowChecksMax = 20
 const listedMax = 20
 
-export type CheckParts = { templates: TemplateCache; runner: TemplateRunner; senders: SenderPolicy }
+export type CheckParts = { templates: TemplateCache; runner: TemplateRunner; senders: Senders }
 
 export type Check = AudienceCounts & {
   /** How many recipients were checked for missing variables. */
@@ -46,7 +46,7 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
       broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
     return { flow, audience, versions }
   })
-  for (const version of versions) parts.senders.check(version.fromEmail)
+  for (const { fromEmail } of versions) await parts.senders.check({ organizationId, address: fromEmail })
   const check: Check = {
     ...noCounts,
     checked: 0,

@@ -116,7 +116,7 @@ export const settings = {
     senderDomains,
   ),
   REQUIRE_VERIFIED_DOMAINS: optional(
-    'If true, flows may send only from ALLOWED_SENDER_DOMAINS and the address in MAIL_FROM. Defaults to true if SIGNUP is open, otherwise to false.',
+    'If true, an organization may send only from its verified domains, ALLOWED_SENDER_DOMAINS and the address in MAIL_FROM. Defaults to true if SIGNUP is open, otherwise to false.',
     flag,
   ),
   NEW_ORGANIZATION_DAILY_MESSAGES: setting(

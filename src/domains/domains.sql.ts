@@ -126,3 +126,11 @@ export const replaceKeys = (db: Writer, before: SealedKeys, after: Pick<SealedKe
     update domains set dkim_key = ${after.dkimKey}, next_dkim_key = ${after.nextDkimKey}
     where organization_id = ${before.organizationId} and id = ${before.id} and dkim_key = ${before.dkimKey}
       and next_dkim_key is not distinct from ${before.nextDkimKey}`
+
+export type SenderRow = Pick<Domain, 'name' | 'status' | 'selector'> & { dkimKey: Buffer }
+
+/** Returns the domain by its name if it was verified at least once. */
+export const findSender = (db: Reader, organizationId: OrganizationId, name: string) =>
+  first(db<SenderRow>`
+    select name, status, selector, dkim_key from domains
+    where organization_id = ${organizationId} and name = ${name} and verified_at is not null`)

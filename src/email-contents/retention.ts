@@ -1,8 +1,8 @@
 import type { Db } from '../db/db.ts'
 import { filesOf } from './content.ts'
 import { isStillQueued, lockContent, selectExpiredFiles, updateFilesUntil } from './contents.sql.ts'
-import { discardUploads, releaseFiles } from './files.ts'
 import { selectOldUploads } from './files.sql.ts'
+import { discardUploads, releaseFiles } from './files.ts'
 
 const batch = 100
 /** At most this many batches in a run. The next run continues. */

@@ -2,8 +2,8 @@ import type { Db } from '../db/db.ts'
 import { Shares } from '../runtime/shares.ts'
 import { Refusal } from '../values/errors.ts'
 import type { FileId, OrganizationId } from '../values/ids.ts'
-import { discardUploads, FileUpload, type NewFile } from './files.ts'
 import { sumFileBytes } from './files.sql.ts'
+import { discardUploads, FileUpload, type NewFile } from './files.ts'
 
 /** Requests with large bodies that are received or processed at the same time. Each takes a few megabytes of memory. */
 const largeRequests = { perOrganization: 4, overall: 16, waitingPerOrganization: 8, waitMs: 5_000 }

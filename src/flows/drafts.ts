@@ -51,7 +51,7 @@ export async function createDraftFlow(
 ): Promise<FlowId> {
   const flowId = newId('flw')
   const checked = { ...content, name: checkName(content.name) }
-  checkSender(checked, senders)
+  await checkSender(organizationId, checked, senders)
   const { name, kind } = checked
   await db.begin(async (tx) => {
     await insertFlow(tx, { organizationId, id: flowId, name, kind, status: 'draft', versionId: null })
@@ -88,7 +88,7 @@ export async function saveDraft(
     const before = draft ? draftContentOf(draft) : { name: flow.name, kind: flow.kind, ...contentOf(version!) }
     const after = { ...before, ...givenFields(changes, before) }
     const content = { ...after, name: checkName(after.name) }
-    checkSender(content, senders)
+    await checkSender(organizationId, content, senders, tx)
     const revision = flow.draftRevision + 1
     const baseVersion = changes.baseVersion ?? draft?.baseVersion ?? current
     writeDraft(tx, { organizationId, flowId, revision, baseVersion, ...content, updatedBy: userId })

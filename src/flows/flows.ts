@@ -1,6 +1,6 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Reader } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
-import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
@@ -33,7 +33,7 @@ const senderNameMax = 200
 /** Of concurrent updates, one succeeds per round, so this many can succeed. */
 const triesMax = 10
 
-export type FlowParts = { db: Db; senders: SenderPolicy; runner: TemplateRunner }
+export type FlowParts = { db: Db; senders: Pick<Senders, 'check'>; runner: TemplateRunner }
 
 /** Throws `Refusal` if the template is invalid or the sender is not allowed. */
 export async function createFlow(
@@ -153,7 +153,7 @@ export async function compileVersion(
   organizationId: OrganizationId,
   content: FlowContent,
 ): Promise<CompiledVersion> {
-  checkSender(content, senders)
+  await checkSender(organizationId, content, senders)
   const { subject, html, htmlFormat, text } = content
   const compilation = await runner.compile(organizationId, { subject, html, htmlFormat, text })
   if (compilation.kind === 'faulty') {
@@ -190,14 +190,19 @@ export function checkBase(base: number | undefined, current: number): void {
   )
 }
 
-export function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: SenderPolicy): void {
+export async function checkSender(
+  organizationId: OrganizationId,
+  { fromName, fromEmail, replyTo }: FlowContent,
+  senders: FlowParts['senders'],
+  db?: Reader,
+): Promise<void> {
   for (const [path, value] of [
     ['from_email', fromEmail],
     ['reply_to', replyTo],
   ] as const) {
     if (value !== null) parseEmailField(path, value)
   }
-  senders.check(fromEmail)
+  await senders.check({ organizationId, address: fromEmail }, db)
   if (fromName !== null && isLongerThan(fromName, senderNameMax))
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
 }

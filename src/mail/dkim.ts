@@ -30,9 +30,12 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
   if (host === undefined) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is not a domain name.`)
   if (!selectorPattern.test(selector))
     throw new SetupFault(`DKIM_SELECTOR: "${selector}" must be a name such as "mail2026".`)
-  const key = readKey(privateKeyFile)
+  return createSigner(host, selector.toLowerCase(), readKey(privateKeyFile))
+}
+
+export function createSigner(domain: string, selector: string, key: KeyObject): DkimSigner {
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'rsa-sha256' : 'ed25519-sha256'
-  const signer = { domain: host, selector: selector.toLowerCase(), algorithm, publicKey: createPublicKey(key) } as const
+  const signer = { domain, selector, algorithm, publicKey: createPublicKey(key) } as const
   const sign = <Raw extends string | Buffer>(raw: Raw, now = new Date()): Raw => {
     if (typeof raw === 'string') return signText(raw, 'utf8', signer, key, now) as Raw
     return Buffer.from(signText(raw.toString('latin1'), 'latin1', signer, key, now), 'latin1') as Raw

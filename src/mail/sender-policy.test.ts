@@ -19,7 +19,6 @@ test.each([
   'HELLO@OPERATOR.EXAMPLE',
 ])('allows %s', (address) => {
   expect(policy.allows(address)).toBe(true)
-  expect(() => policy.check(address)).not.toThrow()
 })
 
 test.each([
@@ -38,7 +37,6 @@ test.each([
 ])('rejects %j', (address) => {
   expect(policy.allows(address)).toBe(false)
   expect(policy.signs(address)).toBe(false)
-  expect(() => policy.check(address)).toThrow(expect.objectContaining({ type: 'sender_not_verified' }))
 })
 
 test('signs only allowed addresses at the domain of the key and below it', () => {

@@ -12,11 +12,10 @@ export type SenderPolicyOptions = {
   dkimDomain: string | undefined
 }
 
+/** What the operator allows all organizations. */
 export type SenderPolicy = {
   /** Returns true if email may be sent from this address. */
   allows(address: string): boolean
-  /** Throws `Refusal` if the address may not be used. Null means the default sender. */
-  check(address: string | null): void
   /** Returns true if email from this address is signed with our DKIM key. */
   signs(address: string): boolean
 }
@@ -41,9 +40,6 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
   }
   return {
     allows,
-    check(address) {
-      if (address !== null && !allows(address)) throw senderNotVerified(address)
-    },
     signs(address) {
       if (!isEnforced) return true
       const key = keyOf(address)
@@ -58,8 +54,8 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
 export const senderNotVerifiedReason = (address: string) =>
   `sender not verified: this service does not send from ${domainOf(address)}`
 
-function senderNotVerified(address: string): Refusal {
-  const problem = `This service does not send from ${domainOf(address)}. Use an address of an allowed domain, or leave it empty to use the default sender.`
+export function senderNotVerified(address: string): Refusal {
+  const problem = `This service does not send from ${domainOf(address)}. Verify the domain, use an address of an allowed domain, or leave it empty to use the default sender.`
   return new Refusal('sender_not_verified', problem, { fields: [{ path: 'from_email', problem }] })
 }
 

@@ -2,12 +2,12 @@ import { ineligibleReason } from '../contacts/eligibility.ts'
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { type ContentToWrite, contentToHandOver, type NewContent, writeContents } from '../email-contents/contents.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { Tag } from '../email-contents/content.ts'
+import { type ContentToWrite, contentToHandOver, type NewContent, writeContents } from '../email-contents/contents.ts'
 import type { BuiltInFlow, BuiltInFlows } from '../flows/built-in-flows.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
-import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
@@ -20,8 +20,8 @@ import {
   parseId,
   toText,
 } from '../values/ids.ts'
-import { keyReused, tooBusy } from './accept.ts'
 import { findUsedEmailKeys, insertKeys, lockRecipients, type NewMessage, type Recipient } from './accept.sql.ts'
+import { keyReused, tooBusy } from './accept.ts'
 import { laneOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { createContacts, type DraftToWrite, insertToSend } from './write-messages.ts'
@@ -63,7 +63,7 @@ export type EmailAcceptorParts = {
   db: Db
   flows: BuiltInFlows
   templates: TemplateCache
-  senders: SenderPolicy
+  senders: Senders
   quota?: NewOrganizationQuota | undefined
 }
 
@@ -132,6 +132,10 @@ export class EmailAcceptor {
     const addresses = fresh.flatMap(({ item }) => item.emails.flatMap((email) => addressesOf(item, email)))
     const [people, versions] = await Promise.all([lockRecipients(tx, addresses), this.#versionsOf(tx, fresh)])
     const personOf = new Map(addresses.map((address, position) => [personKey(address), people[position]!]))
+    const senders = fresh.flatMap(({ item }) =>
+      item.emails.flatMap((email) => (email instanceof Refusal ? [] : [senderOf(item, email)])),
+    )
+    await this.#parts.senders.loadForCheck(senders, tx)
     const newContacts = new Map<string, ContactId>()
     const drafted: DraftedItem[] = []
     for (const each of fresh) {
@@ -160,7 +164,7 @@ export class EmailAcceptor {
     const results = item.emails.map((request): EmailResult => {
       try {
         if (request instanceof Refusal) throw request
-        this.#parts.senders.check(request.content.details.from?.email ?? null)
+        this.#parts.senders.checkLoaded(senderOf(item, request))
         const email = draftEmail(item, request, lookUps)
         emails.push(email)
         return { ok: true, id: email.id, messages: email.messages }
@@ -340,6 +344,11 @@ const personKey = ({ organizationId, emailKey }: { organizationId: OrganizationI
 
 const addressesOf = ({ organizationId }: Item, email: EmailRequest | Refusal) =>
   email instanceof Refusal ? [] : email.recipients.map(({ emailKey }) => ({ organizationId, emailKey }))
+
+const senderOf = ({ organizationId }: Item, { content }: EmailRequest) => ({
+  organizationId,
+  address: content.details.from?.email ?? null,
+})
 
 const rowsOf = (pending: readonly Pending[]) =>
   pending.reduce(

@@ -2,11 +2,11 @@ import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
+import type { Senders } from '../domains/senders.ts'
 import { type ContentToWrite, writeContents } from '../email-contents/contents.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
-import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
@@ -35,11 +35,13 @@ type Settlements = Map<number, Result>
 /** `left`: requests that need another round. */
 type Round = { settled: Settlements; left: Pending[] }
 
+type SenderCheck = Pick<Senders, 'loadForCheck' | 'checkLoaded'>
+
 export type AcceptorParts = {
   db: Db
   templates: TemplateCache
   runner: TemplateRunner
-  senders: SenderPolicy
+  senders: SenderCheck
   /** Undefined if new organizations have no daily limit. */
   quota?: NewOrganizationQuota | undefined
 }
@@ -52,7 +54,7 @@ export class Acceptor {
   readonly #db: Db
   readonly #templates: TemplateCache
   readonly #runner: TemplateRunner
-  readonly #senders: SenderPolicy
+  readonly #senders: SenderCheck
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: ItemBatcher<SendRequest, Accepted | SlowDraft>
 
@@ -151,6 +153,12 @@ export class Acceptor {
       states.flatMap(({ organizationId, versionId: id }) => (id ? [{ organizationId, id }] : [])),
       tx,
     )
+    await this.#senders.loadForCheck(
+      states.flatMap(({ organizationId, versionId }) =>
+        versionId ? [{ organizationId, address: versions.get(versionId)?.fromEmail ?? null }] : [],
+      ),
+      tx,
+    )
     const newContacts = new Map<string, ContactId>()
 
     const drafts: PendingDraft[] = []
@@ -169,7 +177,7 @@ export class Acceptor {
       try {
         const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
-        this.#senders.check(version.fromEmail)
+        this.#senders.checkLoaded({ organizationId: request.organizationId, address: version.fromEmail })
         const person = recipients[position]!
         const draft =
           request.drafted?.versionId === version.id

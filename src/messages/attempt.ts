@@ -1,13 +1,13 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
 import type { SendOutcome, Transport } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { ContentStore } from '../email-contents/content-store.ts'
 import { derivedEventId, type NewEvent } from '../events/record.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
-import type { DkimSigner } from '../mail/dkim.ts'
-import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
+import { senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
@@ -35,8 +35,7 @@ export type AttemptParts = {
   settings: EmailSettings
   /** Undefined if no relay is configured: emails then go to the built-in inbox. */
   relay: Transport | undefined
-  dkim: DkimSigner | undefined
-  senders: SenderPolicy
+  senders: Senders
   contents: ContentStore
   /** Seconds between attempts of an email that the relay defers. */
   retryDelays: readonly number[]
@@ -98,10 +97,12 @@ async function attemptLoaded(
   const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { relay, dkim, senders } = parts
+  const { relay, senders } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
-  if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+  const loading = senders.load([{ organizationId: row.organizationId, address: from }])
+  if (loading) await loading
+  if (!senders.allows(row.organizationId, from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
@@ -122,7 +123,7 @@ async function attemptLoaded(
       const mail = isHalted() ? undefined : write()
       if (!mail) return undefined
       const { sender, recipient, raw } = mail
-      const signer = dkim && senders.signs(from) ? dkim : undefined
+      const signer = senders.signerOf(row.organizationId, from)
       const envelope = { from: sender, to: recipient }
       if (typeof raw === 'string') return { envelope, raw: signer ? signer.sign(raw, row.queuedAt) : raw }
       return {

@@ -7,8 +7,8 @@ import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { readFile } from '../email-contents/files.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
+import { readFile } from '../email-contents/files.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, errorsOnly, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
@@ -26,6 +26,7 @@ import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import { deliveryStatuses, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import { cancelMessage } from './cancel.ts'
+import { TagSchema } from './email-input.ts'
 import {
   findMessage,
   type MessageDetail,
@@ -36,7 +37,6 @@ import {
   selectMessages,
 } from './messages.sql.ts'
 import { type EmailBody, type EmailSettings, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
-import { TagSchema } from './email-input.ts'
 import { findWaiting, type Waiting } from './waiting.ts'
 
 const EventOut = Named('MessageEvent', {

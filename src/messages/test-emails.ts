@@ -63,7 +63,7 @@ export async function sendTestEmails(
     request.isDraft || !flow.versionId ? await getTestVersion(parts, organizationId, flowId) : flow.versionId
   const version = request.version ?? (await templates.getAll([{ organizationId, id: versionId }])).get(versionId)!
   const kind = version.kind ?? flow.kind
-  senders.check(version.fromEmail)
+  await senders.check({ organizationId, address: version.fromEmail })
   const people = await findRecipients(
     db,
     recipients.map(({ emailKey }) => ({ organizationId, emailKey })),
