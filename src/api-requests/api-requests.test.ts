@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { failureLog } from '../../test/support/failure-log.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { registerOther } from '../../test/support/people.ts'
-import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { callUrl, startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
@@ -69,6 +69,22 @@ test('successful requests are listed without their body, and the path without th
     path: '/public/api/v1/token/check',
     query: { token: '[redacted]', page: '2' },
   })
+})
+
+test('rejected requests of the endpoints that are compatible with Resend are recorded with the error they responded with', async () => {
+  const app = await newApp()
+  const answer = await callUrl('POST', `${app.url}/emails`, {
+    headers: { authorization: `Bearer ${app.apiKey}` },
+    body: { from: 'shop@acme.example', to: 'nobody', subject: 'Hello', attachments: [{ content: 'QUJD'.repeat(200) }] },
+  })
+  const request = await requestOf(app, answer)
+  expect(request).toMatchObject({
+    status: answer.status,
+    path: '/emails',
+    error_type: answer.body.name,
+    error_message: answer.body.message,
+  })
+  expect(JSON.parse(request.body).attachments).toEqual([{ content: '[800 characters of base64]' }])
 })
 
 test('requests without a scope, above the rate limit and to the management API are recorded; those of users are not', async () => {

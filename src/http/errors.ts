@@ -53,7 +53,7 @@ export type RequestFailure = { type: string; message: string; fields: FieldProbl
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null unless the request was answered with an error. */
+    /** Null unless the request was answered with an error. Set by whatever sends the error, for the request log. */
     failure: RequestFailure | null
   }
 }

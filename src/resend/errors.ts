@@ -49,9 +49,12 @@ export function answerResendError(error: unknown, request: FastifyRequest, reply
   const refusal = toRefusal(error)
   if (!refusal) {
     request.log.error({ err: error, requestId: request.id }, 'Request failed')
-    return reply.status(500).send({ statusCode: 500, name: 'internal_server_error', message: 'Internal server error.' })
+    const message = 'Internal server error.'
+    request.failure = { type: 'internal_server_error', message, fields: [] }
+    return reply.status(500).send({ statusCode: 500, name: 'internal_server_error', message })
   }
   const { statusCode, name } = errorOf(refusal, request)
+  request.failure = { type: name, message: refusal.message, fields: refusal.fields }
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   return reply.status(statusCode).send({ statusCode, name, message: refusal.message })
 }

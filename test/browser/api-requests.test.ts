@@ -22,7 +22,7 @@ test('the list of requests leads from a key or a request id to the error and the
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await page.goto('developers/api-keys')
-  await page.getByRole('link', { name: 'Shop' }).click()
+  await page.getByRole('link', { name: 'Requests of Shop' }).click()
   await page.getByText('Not every request of a busy key is kept').waitFor()
   const list = page.getByRole('table', { name: 'API requests' })
   await list.getByRole('link', { name: 'GET /public/api/v1/token/check' }).waitFor()

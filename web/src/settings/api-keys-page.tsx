@@ -1,7 +1,8 @@
-import { Box, Button, Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Box, Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { baseUrl } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
@@ -17,7 +18,6 @@ import { DialogActions } from '../ui/dialog-actions.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { TableList } from '../ui/list.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
@@ -92,8 +92,8 @@ function AssistantSection() {
         description={
           <>
             Assistants that support MCP can work with your contacts, flows and broadcasts. Give them this address and an
-            API key, sent as a bearer token. The permissions of the key limit what they can do, and nothing is sent to
-            more than one person before you confirm it. See the <GuideLink name="mcp">guide</GuideLink>.
+            API key, sent as a bearer token. The permissions of the key limit what they can do, and a broadcast starts
+            only after you have confirmed the number of recipients. See the <GuideLink name="mcp">guide</GuideLink>.
           </>
         }
       >
@@ -109,7 +109,7 @@ const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
     phone: 'title',
     cell: (key) => (
       <>
-        <RowLink to={`${paths.apiRequests}?key=${key.id}`}>{key.name}</RowLink>
+        <Text fw={600}>{key.name}</Text>
         <Text size="xs" c="dimmed" ff="monospace">
           {key.prefix}…
         </Text>
@@ -142,25 +142,36 @@ const columns = (refresh: () => Promise<unknown>): Column<ApiKey>[] => [
     align: 'right',
     phone: 'bare',
     cell: (key) => (
-      <ConfirmButton
-        size="compact-sm"
-        aria-label={`Revoke ${key.name}`}
-        confirm={{
-          title: 'Revoke API key',
-          action: 'Revoke key',
-          children: (
-            <>
-              Apps that use <strong>{key.name}</strong> lose access within seconds. This can’t be undone.
-            </>
-          ),
-          run: async () => {
-            await revokeApiKey(key.id)
-            await refresh()
-          },
-        }}
-      >
-        Revoke
-      </ConfirmButton>
+      <Group gap="xs" justify="flex-end">
+        <Button
+          component={Link}
+          to={`${paths.apiRequests}?key=${key.id}`}
+          variant="default"
+          size="compact-sm"
+          aria-label={`Requests of ${key.name}`}
+        >
+          Requests
+        </Button>
+        <ConfirmButton
+          size="compact-sm"
+          aria-label={`Revoke ${key.name}`}
+          confirm={{
+            title: 'Revoke API key',
+            action: 'Revoke key',
+            children: (
+              <>
+                Apps that use <strong>{key.name}</strong> lose access within seconds. This can’t be undone.
+              </>
+            ),
+            run: async () => {
+              await revokeApiKey(key.id)
+              await refresh()
+            },
+          }}
+        >
+          Revoke
+        </ConfirmButton>
+      </Group>
     ),
   },
 ]
