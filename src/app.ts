@@ -11,6 +11,7 @@ import { describeApi } from './documentation/api-document.ts'
 import { checkDueDomains } from './domains/checking.ts'
 import { resealDomainKeys } from './domains/dkim-keys.ts'
 import { removeExpiredFiles } from './email-contents/retention.ts'
+import { exportJob } from './event-exports/export.job.ts'
 import { checkFeedEpoch } from './events/feed-positions.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { PendingCounter } from './events/pending-counts.ts'
@@ -26,7 +27,12 @@ import { type BounceListener, startBounceListener } from './mail/bounce-listener
 import { measureRelay } from './mail/relay-report.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
-import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices/notices.ts'
+import {
+  recordFailingWebhook,
+  recordFinishedImport,
+  recordPausedExport,
+  recordPausedWebhook,
+} from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions, type Role } from './parts.ts'
 import { eraseInTransaction, forgetContacts } from './privacy/erase-contact.ts'
@@ -167,6 +173,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       await counts.run().catch((error) => log.warn({ err: error }, 'Counts are left for the next start'))
       parts.tasks.stop()
       parts.safePost.close()
+      parts.storage.close()
       await parts.relay?.close()
       await parts.hints.stop()
       stopMonitor()
@@ -212,11 +219,22 @@ function createWorkers(parts: Parts) {
   const importer = worker(importWorker({ db, log, readSlice, onFinished: recordFinishedImport }))
   const bulkActions = worker(bulkActionWorker({ db, work, erase: eraseInTransaction }))
   const undoer = worker(undoWorker({ db, work, forgetContacts }))
+  const exporter = worker(
+    exportJob({
+      db,
+      log,
+      read: parts.read,
+      box: parts.exportBox,
+      storage: parts.storage,
+      everyMs: parts.limits.eventExportEveryMs,
+      onPaused: recordPausedExport,
+    }),
+  )
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
   let isStopping = false
   const steps = worker(stepWorker({ ...broadcastPartsOf(parts, isPaused), work, isStopping: () => isStopping }))
   const broadcaster = parts.sendingProcesses ? [] : [createBroadcaster(parts, isPaused)]
-  const workers = [sender, deliverer, importer, bulkActions, undoer, ...broadcaster, steps]
+  const workers = [sender, deliverer, importer, bulkActions, undoer, exporter, ...broadcaster, steps]
   return {
     workers,
     stop: async () => {

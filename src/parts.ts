@@ -20,6 +20,7 @@ import type { Db } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
+import { Storage } from './event-exports/storage.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
 import type { DomainParts } from './domains/domains.ts'
 import { Uploads } from './email-contents/uploads.ts'
@@ -108,6 +109,11 @@ export function createParts(options: PartsOptions) {
   const counter = createEventCounter(metrics)
   const events = new EventRecorder({ db, counter })
   measureFeedDelay(metrics, db)
+  const egress = {
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    proxyUrl: config.WEBHOOK_PROXY_URL,
+    ca: webhookAuthoritiesOf(config),
+  }
   const quota = quotaOf(config, db)
   return {
     ...sendingParts,
@@ -158,12 +164,9 @@ export function createParts(options: PartsOptions) {
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     deliveryMetrics: deliveryMetrics(metrics, db),
     retryDelays: retryDelaysOf(config.WEBHOOK_RETRY_DELAYS),
-    safePost: createSafePost({
-      timeoutMs: config.WEBHOOK_TIMEOUT_MS,
-      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      proxyUrl: config.WEBHOOK_PROXY_URL,
-      ca: webhookAuthoritiesOf(config),
-    }),
+    safePost: createSafePost({ ...egress, timeoutMs: config.WEBHOOK_TIMEOUT_MS }),
+    storage: new Storage(egress),
+    exportBox: new SecretBox(secrets, 'export secrets'),
   }
 }
 

@@ -22,6 +22,7 @@ import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { registerDocumentation } from './documentation/documentation.routes.ts'
 import { domainRoutes } from './domains/domains.routes.ts'
+import { eventExportRoutes } from './event-exports/exports.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
@@ -237,6 +238,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, deliveryRoutes({ db, read }))
+          await add(
+            organization,
+            eventExportRoutes({
+              db,
+              read,
+              box: parts.exportBox,
+              allowPrivate: parts.allowPrivate,
+              storage: parts.storage,
+              shares: parts.shares,
+            }),
+          )
           await add(organization, privacyRoutes({ db, read, keys, throttle }))
         },
         { prefix: '/organization' },

@@ -22,6 +22,7 @@ const order = [
   'domains',
   'events',
   'event-feed',
+  'event-exports',
   'segments',
   'contacts',
   'suppressions',

@@ -10,9 +10,10 @@ import { recordAccounts } from './reference/accounts.ts'
 import { recordAudience } from './reference/audience.ts'
 import { recordBroadcasts } from './reference/broadcasts.ts'
 import { recordEmail } from './reference/email.ts'
-import { recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
+import { recordEventExports, recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
 import { Recorder } from './reference/recorder.ts'
 import { Stable } from './reference/stable.ts'
+import { startS3 } from './support/s3-server.ts'
 import { startTestApp } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
 import { until } from './support/until.ts'
@@ -31,6 +32,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   const keys = { sendgridKey: sendgrid.privateKey, mailgunKey: 'mailgun key', postmarkPassword: 'postmark password' }
   const behavior = { status: 200 }
   await using receiver = await startReceiver((response) => response.writeHead(behavior.status).end(), { plain: true })
+  await using s3 = await startS3()
   await using app = await startTestApp({
     BASE_URL: 'https://mail.example.com',
     MAIL_FROM: 'hello@acme.example',
@@ -55,6 +57,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   const { contactId } = await recordAudience(recorder)
   const { flowId } = await recordEmail(recorder)
   await recordEvents(recorder, { receiver, contactId, behavior })
+  await recordEventExports(recorder, s3)
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
   await recordBroadcasts(recorder)
@@ -67,6 +70,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   expect(operations.filter(({ operationId }) => !recorder.examples.has(operationId))).toEqual([])
   const stable = new Stable([
     [receiver.url(), 'https://crm.example.com/waxwing'],
+    [s3.url, 'https://s3.eu-central-1.amazonaws.com'],
     [today, '2026-03-02'],
     [yesterday, '2026-03-01'],
   ])

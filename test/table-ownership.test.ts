@@ -35,6 +35,7 @@ const owners: Record<string, string> = {
   event_counters: 'events',
   events: 'events',
   events_default: 'events',
+  event_exports: 'event-exports',
   event_feed: 'events',
   events_kept: 'events',
   first_occurrences: 'events',

@@ -15,6 +15,15 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
+  const eventExport = await make('/event-exports', {
+    name: 'Warehouse',
+    endpoint: 'http://127.0.0.1:9',
+    region: 'us-east-1',
+    bucket: 'events',
+    access_key_id: 'id',
+    secret_access_key: 'secret',
+  })
+  await app.manage('PATCH', `/organization/event-exports/${eventExport.id}`, { status: 'paused' })
   const group = await make('/groups', { name: 'Customers' })
   const segment = await make('/segments', {
     name: 'Customers on pro',
@@ -63,6 +72,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     messages: message.message_id,
     inbox: message.message_id,
     webhooks: webhook.id,
+    'event-exports': eventExport.id,
     deliveries: delivery.id,
     events: (await list('/events'))[0].id,
     contact_id: message.contact_id,
@@ -81,6 +91,7 @@ const bodyOf: Record<string, object> = {
   'PATCH flows': { name: 'Mine' },
   'PUT draft': { subject: 'Mine' },
   'PATCH webhooks': { name: 'Mine' },
+  'PATCH event-exports': { name: 'Mine' },
   'POST preview': { context: { order_id: 1 } },
   'POST send': { contact_email: 'eve@other.example', context: { order_id: 1 } },
   'POST test': { to: 'eve@other.example', event_name: 'emailOpen', context: { order_id: 1 } },

@@ -6,7 +6,6 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => endi
 
 process.exitCode = await runDeveloperCommand({
   args: process.argv.slice(2),
-  environment: process.env,
   program: 'npx @waxwing/sdk',
   print: (line) => process.stdout.write(`${line}\n`),
   printError: (line) => process.stderr.write(`${line}\n`),

@@ -9,7 +9,8 @@ import { trigger, triggerableEvents } from './trigger.ts'
 
 export type CommandLine = {
   args: readonly string[]
-  environment: Readonly<Record<string, string | undefined>>
+  /** Default: that of this process. */
+  environment?: Readonly<Record<string, string | undefined>>
   /** The command that users type, for help and messages. */
   program: string
   print: (line: string) => void
@@ -127,7 +128,7 @@ function parseContext(text: string): Record<string, unknown> {
   throw new TypeError('--context must be a JSON object, for example \'{"name":"Ada"}\'.')
 }
 
-function clientOf({ environment }: CommandLine, flags: Flags): Waxwing {
+function clientOf({ environment = process.env }: CommandLine, flags: Flags): Waxwing {
   const variables = { ...readEnvFile(), ...environment }
   const apiKey = flags['api-key'] ?? variables.WAXWING_API_KEY
   if (!apiKey) throw new TypeError('An API key is required: --api-key wxk_…, or WAXWING_API_KEY in the environment.')

@@ -44,6 +44,7 @@ const resources: Readonly<Record<string, Resource>> = {
   broadcasts: 'broadcasts',
   webhooks: 'webhooks',
   deliveries: 'webhooks',
+  'event-exports': 'webhooks',
   events: 'metrics',
   overview: 'metrics',
 }

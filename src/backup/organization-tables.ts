@@ -15,12 +15,13 @@ export const excludedTables = new Set([
 ])
 
 /**
- * Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. Positions in the event
+ * Columns that depend on the installation. Secrets of webhooks and exports are encrypted with its APP_SECRET. Positions in the event
  * feed are transaction ids of its database. The limits for new
  * organizations depend on how and when it was created in this installation.
  */
 export const excludedColumns: Record<string, string[]> = {
   api_keys: ['is_held'],
+  event_exports: ['secret', 'cursor', 'pending_until', 'pending_file'],
   events: ['feed_position'],
   organizations: ['is_operator', 'self_registered', 'created_at'],
   webhooks: ['secret', 'previous_secret', 'previous_secret_until'],
@@ -55,6 +56,10 @@ export const exportedValues: Record<string, Record<string, string>> = {
   imports: {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",
     is_undoable: 'false',
+  },
+  event_exports: {
+    status: "'paused'",
+    paused_reason: "'Imported without its secret access key. Enter the key and resume.'",
   },
   webhooks: {
     status: "'paused'",

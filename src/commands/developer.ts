@@ -6,7 +6,6 @@ export async function runDeveloper(args: readonly string[]): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
   return runDeveloperCommand({
     args,
-    environment: process.env,
     program: 'waxwing',
     print: (line) => process.stdout.write(`${line}\n`),
     printError: (line) => process.stderr.write(`${line}\n`),

@@ -20,6 +20,8 @@ export const tuning = {
   webhookConcurrency: 16,
   /** Size of the attachments that are stored for one organization. */
   attachmentMibPerOrganization: 5_000,
+  /** How often new events are exported. A full file is uploaded at once. */
+  eventExportEveryMs: 300_000,
   /** The replica is not used while its data is older than this. */
   replicaLagMsMax: 5_000,
 }

@@ -38,6 +38,12 @@ export function toCursor(feedId: number, { position, occurredAt, id }: Place): s
   return bytes.toString('base64url')
 }
 
+/** Returns whether a cursor is after another one of the same installation. */
+export function isBeyond(cursor: string, limit: string): boolean {
+  // Positions, times and ids sort by their bytes: none is negative.
+  return Buffer.from(cursor, 'base64url').compare(Buffer.from(limit, 'base64url')) > 0
+}
+
 /** Returns undefined if it is no cursor of this installation. */
 export function parseCursor(feedId: number, text: string): Place | undefined {
   if (!cursorPattern.test(text)) return undefined

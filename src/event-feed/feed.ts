@@ -81,7 +81,12 @@ async function selectRows(db: Reader, organizationId: OrganizationId, { after, s
   return [...early, ...(await selectEvents(db, organizationId, { after, horizon, limit: limit - early.length }))]
 }
 
-const placeOfRow = ({ position, occurredAt, id }: FeedRow): Place => ({ position: BigInt(position), occurredAt, id })
+const placeOfRow = ({ position, occurredAt, id }: FeedRow): Place => ({
+  position: BigInt(position),
+  // Early events are ordered by id.
+  occurredAt: position === '0' ? startOfFeed.occurredAt : occurredAt,
+  id,
+})
 
 function toFeedEvent(organizationId: OrganizationId, row: FeedRow, feedId: number): FeedEvent {
   const contact = { id: row.contactId, email: row.contactEmail, firstName: row.contactFirstName }

@@ -6,6 +6,7 @@ import type { NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.
 export const noticeKinds = [
   'webhook_paused',
   'webhook_failing',
+  'export_paused',
   'relay_down',
   'bounce_rate',
   'complaint_rate',

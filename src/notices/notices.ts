@@ -3,6 +3,7 @@ import type { Tx } from '../db/db.ts'
 import { addNoticeEmails } from '../system-emails/notice-emails.ts'
 import {
   type BroadcastId,
+  type EventExportId,
   type ImportId,
   newId,
   type OrganizationId,
@@ -19,6 +20,7 @@ const keptPerOrganization = 200
 const alertOf: Record<NoticeKind, AlertKind> = {
   webhook_paused: 'webhooks',
   webhook_failing: 'webhooks',
+  export_paused: 'webhooks',
   relay_down: 'sending',
   bounce_rate: 'deliverability',
   complaint_rate: 'deliverability',
@@ -52,6 +54,19 @@ export function recordFailingWebhook(tx: Tx, webhook: FailingWebhook): Promise<v
     title: `The webhook “${webhook.name}” is failing`,
     detail: `Deliveries have been failing since ${utc(webhook.failingSince)}.${lastReason} Check the endpoint; once it works again you can replay the deliveries it missed. If every delivery fails for 3 days, the webhook is paused.`,
     webhookId: webhook.id,
+  })
+}
+
+export type PausedExport = { organizationId: OrganizationId; id: EventExportId; name: string; reason: string }
+
+/** Written in the transaction that pauses the export. */
+export function recordPausedExport(tx: Tx, { organizationId, id, name, reason }: PausedExport): Promise<void> {
+  return recordNotice(tx, {
+    organizationId,
+    kind: 'export_paused',
+    title: `The event export “${name}” was paused`,
+    detail: `Every upload has failed for 3 days. The last result was: ${reason}. Correct its settings and resume it: it continues where it stopped.`,
+    path: `/event-exports/${toText('exp', id)}`,
   })
 }
 

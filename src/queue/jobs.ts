@@ -9,6 +9,7 @@ export type JobKind =
   | 'contacts.undo'
   | 'broadcast.run'
   | 'broadcast.step'
+  | 'events.export'
 
 export type NewJob = {
   organizationId: OrganizationId

@@ -58,6 +58,7 @@ export const recordKinds = {
   eml: 'email',
   dom: 'domain',
   evt: 'event',
+  exp: 'export',
   flw: 'flow',
   grp: 'group',
   imp: 'import',

@@ -30,6 +30,7 @@ export type BroadcastId = Branded<'brc'>
 export type EmailId = Branded<'eml'>
 /** A stored file. Never shown. */
 export type FileId = Branded<'fil'>
+export type EventExportId = Branded<'exp'>
 export type DomainId = Branded<'dom'>
 
 export type IdOf = {
@@ -53,6 +54,7 @@ export type IdOf = {
   brc: BroadcastId
   eml: EmailId
   fil: FileId
+  exp: EventExportId
   dom: DomainId
 }
 export type Prefix = keyof IdOf

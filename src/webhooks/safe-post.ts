@@ -21,14 +21,18 @@ export type SafePostOptions = {
   limits?: Partial<ConnectionLimits> | undefined
 }
 
+type Send = (
+  url: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+  rules?: ResponseRules,
+) => Promise<PostOutcome>
+
 export type SafePost = {
   /** Never rejects because of the receiver or the network. The caller limits the number of concurrent posts. */
-  post(
-    url: string,
-    headers: Record<string, string>,
-    body: string | Uint8Array,
-    rules?: ResponseRules,
-  ): Promise<PostOutcome>
+  post: Send
+  /** The same with PUT. */
+  put: Send
   /** Ends posts in flight as unreachable and closes all connections. */
   close(): void
 }
@@ -51,17 +55,17 @@ export function createSafePost(options: SafePostOptions): SafePost {
   )
   const parts = { timeoutMs, connections }
 
-  return {
-    post: (url, headers, body, rules = defaultRules) =>
+  const send =
+    (method: 'POST' | 'PUT'): Send =>
+    (url, headers, body, rules = defaultRules) =>
       new Promise((resolve) => {
         const { protocol, origin, pathname, search } = new URL(url)
         if (protocol === 'https:' || (allowPrivate && protocol === 'http:')) {
-          const request = { method: 'POST' as const, path: pathname + search, headers, body }
+          const request = { method, path: pathname + search, headers, body }
           new Exchange(parts, origin, request, rules, resolve)
         } else {
           resolve({ kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null })
         }
-      }),
-    close: () => connections.close(),
-  }
+      })
+  return { post: send('POST'), put: send('PUT'), close: () => connections.close() }
 }

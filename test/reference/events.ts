@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { credentials, region, type S3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from '../support/webhook-receiver.ts'
 import type { Recorder } from './recorder.ts'
@@ -43,6 +44,27 @@ export async function recordEvents(
   const clicks = await recorder.record('listEvents', { query: { event_name: 'emailClick' } })
   await recorder.record('getEvent', { params: { id: clicks.data[0].id } })
   await recorder.record('getChecklist')
+}
+
+export async function recordEventExports(recorder: Recorder, s3: S3Server): Promise<void> {
+  const created = await recorder.record('createEventExport', {
+    body: {
+      name: 'Warehouse',
+      endpoint: s3.url,
+      region,
+      bucket: 'acme-events',
+      prefix: 'waxwing',
+      access_key_id: credentials.accessKeyId,
+      secret_access_key: credentials.secretAccessKey,
+      start: 'now',
+    },
+  })
+  const id = created.data.id as string
+  await recorder.record('updateEventExport', { params: { id }, body: { status: 'paused' } })
+  await recorder.record('testEventExport', { params: { id } })
+  await recorder.record('getEventExport', { params: { id } })
+  await recorder.record('listEventExports')
+  await recorder.record('deleteEventExport', { params: { id } })
 }
 
 async function settled({ app }: Recorder, webhookId: string, status: string): Promise<string> {
