@@ -85,7 +85,7 @@ async function exportNext(parts: ExportJobParts, claim: Claim, record: ExportToR
 function nameOf({ prefix, cursor }: ExportToRun, { until }: ExportFile): string {
   const time = new Date().toISOString()
   const folder = time.slice(0, 10).replaceAll('-', '/')
-  return `${prefix}${folder}/${time.slice(11, 19).replaceAll(':', '')}_${cursor ?? 'start'}_${until}.ndjson.gz`
+  return `${prefix}${folder}/${time.slice(11, 23).replaceAll(/[:.]/g, '')}_${cursor ?? 'start'}_${until}.ndjson.gz`
 }
 
 type Exported = { file: ExportFile; name: string | null }

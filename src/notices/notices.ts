@@ -66,7 +66,7 @@ export function recordPausedExport(tx: Tx, { organizationId, id, name, reason }:
     kind: 'export_paused',
     title: `The event export “${name}” was paused`,
     detail: `Every upload has failed for 3 days. The last result was: ${reason}. Correct its settings and resume it: it continues where it stopped.`,
-    path: `/event-exports/${toText('exp', id)}`,
+    path: `/developers/exports/${toText('exp', id)}`,
   })
 }
 
