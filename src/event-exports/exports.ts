@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { latest, readFeed } from '../event-feed/feed.ts'
 import type { FieldsOf } from '../http/out-of.ts'
 import { announceChange, dropLane, enqueue } from '../queue/queue.ts'
@@ -26,6 +27,7 @@ export type { EventExport } from './exports.sql.ts'
 export const exportKind = 'events.export' as const
 
 const exportsMax = 5
+const triesMax = 5
 export const unreadableKey = 'The secret access key cannot be decrypted. Enter it again'
 const testFile = 'waxwing-test.txt'
 
@@ -70,7 +72,9 @@ export async function changeExport(
   id: EventExportId,
   changes: ExportChanges,
 ): Promise<EventExport> {
-  return db.begin(async (tx) => {
+  const change = async (tx: Tx) => {
+    // First, as in the worker, which settles its job before it updates the export.
+    await dropLane(tx, organizationId, exportKind, id)
     const current = await lockExport(tx, organizationId, id)
     if (!current) throw notFound('export')
     const secret = changes.secretAccessKey === undefined ? current.secret : box.seal(changes.secretAccessKey)
@@ -89,19 +93,20 @@ export async function changeExport(
       secret,
       status,
     })
-    await dropLane(tx, organizationId, exportKind, id)
     if (status === 'active') enqueueExport(tx, changed)
     announceChange(tx, exportKind, [id])
     return changed
-  })
+  }
+  return retrying(triesMax, () => db.begin(change))
 }
 
 export async function deleteExport({ db }: ExportParts, organizationId: OrganizationId, id: EventExportId) {
-  await db.begin(async (tx) => {
-    if (!(await deleteExportRow(tx, organizationId, id))) throw notFound('export')
+  const remove = async (tx: Tx) => {
     await dropLane(tx, organizationId, exportKind, id)
+    if (!(await deleteExportRow(tx, organizationId, id))) throw notFound('export')
     announceChange(tx, exportKind, [id])
-  })
+  }
+  await retrying(triesMax, () => db.begin(remove))
 }
 
 export async function getExport(db: Db, organizationId: OrganizationId, id: EventExportId): Promise<ExportToRun> {
