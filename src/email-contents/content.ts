@@ -8,7 +8,7 @@ import type { EmailId, FileId, OrganizationId } from '../values/ids.ts'
  * - email: an email without a flow, with addresses, headers, bodies and attachments.
  * - flow: the attachments of an email through a flow. Everything else comes from the flow.
  * - raw: an email that another program composed (SMTP submission). Its body is a stored file that is sent as it is, except
- *   for the part `raw.html`, which is replaced by the tracked one if tracking is wanted.
+ *   for those of `raw.parts` that get tracked links or an unsubscribe link. `html` and `text` are what these parts contain.
  *
  * Files are stored once for each organization (`files.ts`), and are deleted some time after the last email that uses
  * them (`retention.ts`). The rest of the content is kept as long as the message.
@@ -27,17 +27,23 @@ export type Attachment = {
 }
 
 export type RawSource = {
-  /** Header fields of the original that are sent, each ending with CRLF, among them those that describe the body. */
+  /** Header fields of the original that are sent, each ending with CRLF, without `bodyHeaders`. */
   headers: string
+  /** Content-Type and Content-Transfer-Encoding of the original. */
+  bodyHeaders: string
   /** Everything after the empty line, with CRLF line endings. */
-  body: { fileId: FileId; bytes: number }
-  /** The HTML part in the body, as byte offsets; null if nothing is tracked. */
-  html: {
-    start: number
-    end: number
-    encoding: '7bit' | '8bit' | 'quoted-printable' | 'base64'
-    charset: string
-  } | null
+  body: { fileId: FileId; bytes: number; isAscii: boolean }
+  /** Where the HTML and the text of this content are in the body. */
+  parts: RawPart[]
+}
+
+export type RawPart = {
+  kind: 'html' | 'text'
+  /** Byte offsets of its header and of the end of its content. */
+  start: number
+  end: number
+  /** The header fields for other content, in UTF-8 and quoted-printable. Null if the part is the whole body. */
+  newHeader: string | null
 }
 
 /** Stored as JSON. */
@@ -59,7 +65,7 @@ export type ContentDetails = {
 export type EmailContent = ContentDetails & {
   organizationId: OrganizationId
   id: EmailId
-  /** Both null for the kinds `flow` and `raw`, and while they are not loaded (`isLarge`). */
+  /** Both null for the kind `flow`, and while they are not loaded (`isLarge`). */
   html: string | null
   text: string | null
   /** Whether it takes so much memory that few such emails are composed at the same time. */

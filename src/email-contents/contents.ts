@@ -1,7 +1,9 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { shownHeaders } from '../mime/compose.ts'
+import { parseHeaderFields } from '../mime/header-fields.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { EmailId, FileId, OrganizationId } from '../values/ids.ts'
-import { type ContentDetails, type EmailContent, filesOf, isLarge } from './content.ts'
+import { type ContentDetails, type EmailContent, filesOf, isLarge, type RawSource } from './content.ts'
 import {
   type ContentRow,
   deleteUnusedContents,
@@ -125,7 +127,16 @@ export async function forgetContents(
   const isOther = ({ email }: { email: string }) => email.toLowerCase() !== emailKey
   for (const { id, details } of shared) {
     const [to, cc] = [details.to.filter(isOther), details.cc.filter(isOther)]
-    if (to.length + cc.length < details.to.length + details.cc.length)
-      await updateDetails(tx, organizationId, id, { ...details, to, cc })
+    const isInHeader = details.raw?.headers.toLowerCase().includes(emailKey) ?? false
+    if (isInHeader || to.length + cc.length < details.to.length + details.cc.length)
+      await updateDetails(tx, organizationId, id, { ...details, to, cc, raw: withRecipients(details.raw, { to, cc }) })
   }
+}
+
+/** Returns the source with a header that shows only these recipients. */
+function withRecipients(raw: RawSource | null, shown: Pick<ContentDetails, 'to' | 'cc'>): RawSource | null {
+  const fields = raw && parseHeaderFields(raw.headers.trimEnd())
+  if (!fields) return raw
+  const others = fields.filter(({ name }) => name !== 'to' && name !== 'cc').map(({ source }) => source)
+  return { ...raw, headers: [...others, ...shownHeaders(shown)].map((line) => `${line}\r\n`).join('') }
 }

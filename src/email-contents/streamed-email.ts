@@ -35,7 +35,7 @@ export function streamEmail(
 }
 
 const isAsciiPiece = (piece: Piece) =>
-  typeof piece === 'string' ? Buffer.byteLength(piece) === piece.length : piece.encoding === 'base64'
+  typeof piece === 'string' ? Buffer.byteLength(piece) === piece.length : piece.encoding !== '8bit'
 
 async function* contentOf(
   db: Reader,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { ineligibleReason } from '../contacts/eligibility.ts'
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
@@ -20,7 +21,14 @@ import {
   parseId,
   toText,
 } from '../values/ids.ts'
-import { findUsedEmailKeys, insertKeys, lockRecipients, type NewMessage, type Recipient } from './accept.sql.ts'
+import {
+  findUsedEmailKeys,
+  findUsedKeys,
+  insertKeys,
+  lockRecipients,
+  type NewMessage,
+  type Recipient,
+} from './accept.sql.ts'
 import { keyReused, tooBusy } from './accept.ts'
 import { laneOf } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
@@ -31,6 +39,8 @@ export type EmailRequest = {
   kind: FlowKind
   /** Each address once. */
   recipients: readonly EmailAddress[]
+  /** A key for each recipient. Nothing is sent to one whose key was used within 24 hours: its message is returned again. */
+  recipientKeys?: readonly string[]
   subject: string
   tags: readonly Tag[]
   /** In the future, or null. */
@@ -129,6 +139,7 @@ export class EmailAcceptor {
   async #acceptIn(tx: Tx, pending: Pending[], results: Result[], allowance: Allowance | undefined): Promise<Pending[]> {
     const fresh = await replay(tx, pending, results)
     if (fresh.length === 0) return []
+    const earlier = await findEarlier(tx, fresh)
     const addresses = fresh.flatMap(({ item }) => item.emails.flatMap((email) => addressesOf(item, email)))
     const [people, versions] = await Promise.all([lockRecipients(tx, addresses), this.#versionsOf(tx, fresh)])
     const personOf = new Map(addresses.map((address, position) => [personKey(address), people[position]!]))
@@ -140,7 +151,7 @@ export class EmailAcceptor {
     const drafted: DraftedItem[] = []
     for (const each of fresh) {
       try {
-        drafted.push(this.#draft(each, { personOf, newContacts, versions, allowance }))
+        drafted.push(this.#draft(each, { personOf, newContacts, versions, allowance, earlier }))
       } catch (error) {
         results[each.index] = { ok: false, error }
       }
@@ -189,6 +200,8 @@ type LookUps = {
   newContacts: Map<string, ContactId>
   versions: ReadonlyMap<string, ReadyVersion>
   allowance: Allowance | undefined
+  /** Messages by the key of their recipient. */
+  earlier: ReadonlyMap<string, AcceptedMessage>
 }
 
 function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): DraftedEmail {
@@ -203,11 +216,16 @@ function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): Drafte
   }
   const tags = request.tags.length > 0 ? JSON.stringify(request.tags) : null
   const messages: AcceptedMessage[] = []
-  const drafts = request.recipients.map((address): DraftToWrite => {
+  const drafts = request.recipients.flatMap((address, position): DraftToWrite[] => {
+    const recipientKey = request.recipientKeys?.[position] ?? null
+    const known = lookUps.earlier.get(`${organizationId} ${recipientKey}`)
+    if (known) {
+      messages.push(known)
+      return []
+    }
     const key = personKey({ organizationId, emailKey: address.emailKey })
     const person = lookUps.personOf.get(key)!
-    const known = person.contactId ?? lookUps.newContacts.get(key)
-    const contactId = known ?? newId('con')
+    const contactId = person.contactId ?? lookUps.newContacts.get(key) ?? newId('con')
     lookUps.newContacts.set(key, contactId)
     lookUps.allowance?.use(organizationId)
     const reason = ineligibleReason(flow, person)
@@ -235,9 +253,9 @@ function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): Drafte
       reason,
       lane: laneOf(messageId),
       sendAt,
-      idempotencyKey: null,
-      requestHash: null,
-      answer: null,
+      idempotencyKey: recipientKey,
+      requestHash: recipientKey === null ? null : hashOfKey(recipientKey),
+      answer: recipientKey === null ? null : JSON.stringify({ contact_created: false, status, reason, warnings: [] }),
       contentId: id,
       tags,
     }
@@ -247,9 +265,28 @@ function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): Drafte
       status: sendAt && status === 'queued' ? 'scheduled' : status,
       reason,
     })
-    return { message, toSend: { ...toSend, person } }
+    return [{ message, toSend: { ...toSend, person } }]
   })
   return { id, drafts, messages, content: { organizationId, id, content, sendAt } }
+}
+
+/** The key alone identifies the request. */
+const hashOfKey = (key: string) => hash('sha256', key)
+
+/** Returns the messages of recipients whose key was used before. */
+async function findEarlier(tx: Tx, pending: readonly Pending[]): Promise<Map<string, AcceptedMessage>> {
+  const keys = pending.flatMap(({ item: { organizationId, emails } }) =>
+    emails.flatMap((email) =>
+      email instanceof Refusal ? [] : (email.recipientKeys ?? []).map((key) => ({ organizationId, key })),
+    ),
+  )
+  const used = keys.length > 0 ? await findUsedKeys(tx, keys) : []
+  return new Map(
+    used.map(({ organizationId, key, messageId: id, email, answer: { status, reason } }) => [
+      `${organizationId} ${key}`,
+      { id, email, status, reason },
+    ]),
+  )
 }
 
 /**
@@ -267,7 +304,8 @@ async function write(tx: Tx, drafted: readonly DraftedItem[]): Promise<DraftedIt
   const written = withContacts.filter((each) =>
     messagesOf(each).every(({ id, idempotencyKey }) => idempotencyKey === null || reserved.has(id)),
   )
-  const emails = written.flatMap((each) => each.emails)
+  // Of an email whose recipients all have messages already, nothing is stored.
+  const emails = written.flatMap((each) => each.emails.filter(({ drafts }) => drafts.length > 0))
   insertToSend(
     tx,
     emails.flatMap(({ drafts }) => drafts),

@@ -12,7 +12,7 @@ import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
 import { findFlowStates, findUsedKeys, flowsOf, lockRecipients, type NewMessage, type UsedKey } from './accept.sql.ts'
-import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
+import { type Accepted, checkFlow, draftMessage, missingRefusal, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { type DraftToWrite, writeMessages } from './write-messages.ts'
 
@@ -85,6 +85,19 @@ export class Acceptor {
       drafted = { versionId: result.versionId, draft: await result.drafting }
     }
     throw tooBusy()
+  }
+
+  /** Throws `Refusal` if one of the requests would be rejected now. Nothing is written. */
+  async check(requests: readonly SendRequest[]): Promise<void> {
+    const pending = requests.map((request, index): Pending => ({ request, index }))
+    const settled: Settlements = new Map()
+    await this.#db.begin((tx) => this.#draft(tx, pending, { settled, allowance: undefined }), { rows: pending.length })
+    for (const result of settled.values()) {
+      if (!result.ok) throw result.error
+      // A template that is too slow for the main thread is drafted by a task process.
+      const draft = 'drafting' in result.value ? await result.value.drafting : undefined
+      if (draft && draft.missing.length > 0) throw missingRefusal(draft.missing)
+    }
   }
 
   async #acceptAll(requests: SendRequest[]): Promise<Result[]> {

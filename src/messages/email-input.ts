@@ -236,7 +236,8 @@ function checkHeaders(headers: Record<string, string>, kind: 'transactional' | '
   })
 }
 
-function checkTags(tags: readonly Tag[]): Tag[] {
+/** Throws `Refusal` if a tag is invalid. */
+export function checkTags(tags: readonly Tag[]): Tag[] {
   if (tags.length > tagsMax) throw invalid({ path: 'tags', problem: `must have at most ${tagsMax} elements` })
   return tags.map(({ name, value }, index) => {
     if (!/^[\w-]{1,256}$/.test(name))

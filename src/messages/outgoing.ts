@@ -9,6 +9,7 @@ import type { Piece } from '../mime/pieces.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
+import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
 import { trackLinks } from './track-links.ts'
 
@@ -156,6 +157,7 @@ export function makeEmail(
 
 /** Returns a string if the email has no files. */
 function composeAny(email: Omit<EmailInPieces, 'attachments'>, content: EmailContent | undefined) {
+  if (content?.raw) return composeRaw(email, content, content.raw)
   const files = content?.attachments ?? noFiles
   if (files.length === 0 && hasBothBodies(email)) return compose(email)
   const attachments = files.map(({ fileId, bytes, ...headers }) => ({

@@ -152,13 +152,20 @@ function headersOf(email: Omit<Email, 'html' | 'text'>, recipient: string, messa
     `Message-ID: ${messageIdHeader}`,
   ]
   if (email.replyTo && email.replyTo.length > 0) headers.push(mailboxListHeader('Reply-To', email.replyTo))
-  if (email.unsubscribe) headers.push(...unsubscribeHeaders(email.unsubscribe))
-  for (const [name, value] of Object.entries(email.headers ?? {})) headers.push(extraHeader(name, value))
+  headers.push(...addedHeaders(email))
   return headers
 }
 
+/** Returns the headers that do not describe the email itself. */
+export function addedHeaders({ unsubscribe, headers }: Pick<Email, 'unsubscribe' | 'headers'>): string[] {
+  return [
+    ...(unsubscribe ? unsubscribeHeaders(unsubscribe) : []),
+    ...Object.entries(headers ?? {}).map(([name, value]) => extraHeader(name, value)),
+  ]
+}
+
 /** An email that was sent to hidden recipients only needs a To header as well. */
-const shownHeaders = ({ to, cc }: NonNullable<Email['shown']>): string[] => [
+export const shownHeaders = ({ to, cc }: NonNullable<Email['shown']>): string[] => [
   to.length > 0 ? mailboxListHeader('To', to) : 'To: undisclosed-recipients:;',
   ...(cc.length > 0 ? [mailboxListHeader('Cc', cc)] : []),
 ]

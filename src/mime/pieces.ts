@@ -1,7 +1,7 @@
 import type { FileId } from '../values/ids.ts'
 
-/** The bytes of a stored file from `start` to `end`, as they are, or in base64 with lines of 76 characters. */
-export type FilePiece = { fileId: FileId; start: number; end: number; encoding: 'none' | 'base64' }
+/** The bytes of a stored file from `start` to `end`, as they are (7bit: only ASCII), or in base64 with lines of 76 characters. */
+export type FilePiece = { fileId: FileId; start: number; end: number; encoding: '7bit' | '8bit' | 'base64' }
 
 /** An email too large for a string is a sequence of texts and stored files. */
 export type Piece = string | FilePiece
@@ -12,7 +12,7 @@ const lineEndBytes = 2
 export function bytesOf(piece: Piece): number {
   if (typeof piece === 'string') return Buffer.byteLength(piece)
   const bytes = piece.end - piece.start
-  if (piece.encoding === 'none') return bytes
+  if (piece.encoding !== 'base64') return bytes
   return Math.ceil(bytes / 3) * 4 + Math.ceil(bytes / lineBytes) * lineEndBytes
 }
 
