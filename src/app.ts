@@ -23,7 +23,7 @@ import { readImportTask, type SliceInput } from './imports/import.task.ts'
 import { undoWorker } from './imports/undo.job.ts'
 import { forgetExpiredChanges } from './imports/undo.ts'
 import { trimInbox } from './inbox/inbox.ts'
-import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
+import type { BounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
@@ -45,6 +45,7 @@ import { Loop } from './runtime/loop.ts'
 import { within } from './runtime/within.ts'
 import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
+import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
 import { sendAccountEmails } from './system-emails/account-emails.ts'
 import { sendNoticeEmails } from './system-emails/notice-emails.ts'
 import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
@@ -79,6 +80,8 @@ export type App = {
   server: Server
   /** The port of the bounce listener after `start`, or undefined if it is disabled. */
   bouncePort(): number | undefined
+  /** The ports for submission after `start`, if they are enabled. */
+  submissionPorts(): Pick<SubmissionListener, 'port' | 'tlsPort'>
   start(): Promise<void>
   /** Waits for work in progress, then stops. */
   stop(): Promise<void>
@@ -110,6 +113,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   const loops = createLoops(parts)
   let stopMonitor = () => {}
   let bounces: BounceListener | undefined
+  let submission: SubmissionListener | undefined
   const counts = new PendingCounter(parts.db)
   const counting = new Loop({ name: 'add counts', everyMs: countEveryMs, run: () => counts.run(), failures })
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), failures })
@@ -131,7 +135,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   }
   const stopServing = async () => {
     parts.feedReaders.close()
-    await Promise.all([server.close(), metricsServer?.close(), bounces?.close()])
+    await Promise.all([server.close(), metricsServer?.close(), bounces?.close(), submission?.close()])
     parts.keys.stop()
     await parts.apiRequests.stop()
     await parts.replica?.stop()
@@ -143,6 +147,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   return {
     server,
     bouncePort: () => bounces?.port,
+    submissionPorts: () => ({ port: submission?.port, tlsPort: submission?.tlsPort }),
     start: async () => {
       stopMonitor = monitorEventLoop({ log, registry: parts.metrics })
       await parts.hints.start()
@@ -156,6 +161,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       await parts.pause.refresh()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
+        submission = await listenForSubmission(parts)
         parts.keys.start()
         parts.replica?.start()
         await parts.hits.checkSpool()
@@ -303,6 +309,7 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
   const { config, db, tokens, events, tasks, log } = parts
   if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
   const tls = bounceTlsOf(config)
+  const { startBounceListener } = await import('./mail/bounce-listener.ts')
   return startBounceListener({
     host: config.BOUNCE_SMTP_HOST,
     port: config.BOUNCE_SMTP_PORT,

@@ -32,6 +32,7 @@ const order = [
   'email-contents',
   'inbox',
   'messages',
+  'submission',
   'resend',
   'broadcasts',
   'tracking',

@@ -7,7 +7,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import { findMember, type Member, mayBroadcast } from './accounts.sql.ts'
 import type { KnownKey } from './api-keys.sql.ts'
-import type { KeyCache } from './key-cache.ts'
+import { apiKeyPattern, type KeyCache } from './key-cache.ts'
 import { hasScope, type Scope } from './scopes.ts'
 import { touchSession } from './sessions.sql.ts'
 import { passwordMark, type Sessions } from './sessions.ts'
@@ -29,7 +29,6 @@ declare module 'fastify' {
 
 /** The time of the last use of a session is stored this often at most. */
 const touchEveryMs = 5 * 60_000
-const keyPattern = /^wxk_[A-Za-z0-9_-]{32,128}$/
 const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
 type Done = (error?: Error) => void
@@ -73,7 +72,7 @@ export function keyTextOf({ headers }: FastifyRequest): string | undefined {
 }
 
 const findKey = (keys: KeyCache, text: unknown) =>
-  typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
+  typeof text === 'string' && apiKeyPattern.test(text) ? keys.find(text) : undefined
 
 /** Returns the organization of the API key or session, or undefined on routes without one. */
 export const organizationOf = (request: FastifyRequest): OrganizationId | undefined =>

@@ -5,6 +5,10 @@ import type { FailureLog } from '../runtime/failure-log.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 
+export type { KnownKey } from './api-keys.sql.ts'
+
+export const apiKeyPattern = /^wxk_[A-Za-z0-9_-]{32,128}$/
+
 /** SHA-256 in hex. The key has 256 random bits and cannot be guessed, so a slow hash is not needed. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 

@@ -41,6 +41,7 @@ export async function banner({
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${sending}`,
     ...(roles.includes('work') && config.SMTP_URL ? [`             ${describeSending(config)}`] : []),
+    ...(roles.includes('serve') ? submissionLines(config) : []),
     ...(pause ? [`  Attention  ${describePause(pause)}`] : []),
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
     ...findUnknownSettings(sources).map((line) => `  Note       ${line}`),
@@ -57,6 +58,11 @@ const webLines = async ({ BASE_URL: url }: Config, { db }: Pick<Database, 'db'>)
   ...((await hasUsers(db)) ? [] : ['  Get started: open the web app and create the first account']),
   `  API docs   ${url}/docs`,
 ]
+
+function submissionLines({ SUBMISSION_HOST: host, SUBMISSION_PORT: port, SUBMISSION_TLS_PORT: tlsPort }: Config) {
+  const ports = [port, tlsPort].filter((each) => each !== undefined)
+  return ports.length > 0 ? [`  Submission SMTP on ${host} port ${ports.join(' and ')}`] : []
+}
 
 const demoLines = ({ email, password }: DemoAccount): string[] => [
   `  Demo       sign in as ${email} with the password ${password}`,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { bounceTlsOf, webhookAuthoritiesOf } from '../config/setting-files.ts'
+import { bounceTlsOf, submissionTlsOf, webhookAuthoritiesOf } from '../config/setting-files.ts'
 import { dkimOf } from '../mail/dkim.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { parseMailbox } from '../messages/outgoing.ts'
@@ -12,5 +12,6 @@ export function checkSettings(config: Config): void {
   parseMailbox(config.MAIL_FROM)
   dkimOf(config)
   bounceTlsOf(config)
+  submissionTlsOf(config)
   webhookAuthoritiesOf(config)
 }

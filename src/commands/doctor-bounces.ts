@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { lookUpRecords } from '../mail/dns-records.ts'
 import { hostOf } from '../values/domain.ts'
 import { bad, type Finding, good, note } from './finding.ts'
+import { reachable, readGreeting } from './read-greeting.ts'
 
 const check = 'Bounces'
-const greetingWithinMs = 5_000
 
 /** Checks that the bounce listener, if there is one, answers and that mail servers find it. */
 export async function* checkBounces(config: Config): AsyncGenerator<Finding> {
@@ -15,9 +13,6 @@ export async function* checkBounces(config: Config): AsyncGenerator<Finding> {
   yield await listener({ host: reachable(host), port, domain })
   yield await mx(domain, hostOf(new URL(baseUrl)), config.DNS_SERVERS)
 }
-
-/** A listener on all addresses is asked on the local one. */
-const reachable = (host: string) => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
 
 /** A note if nothing listens, because the service may not be running. */
 async function listener({ host, port, domain }: { host: string; port: number; domain: string }): Promise<Finding> {
@@ -31,16 +26,6 @@ async function listener({ host, port, domain }: { host: string; port: number; do
   return greeting.startsWith(`220 ${domain} `)
     ? good(check, `the listener answers on ${place}`)
     : bad(check, `another program answers on ${place}: stop it, or set BOUNCE_SMTP_PORT to another port`)
-}
-
-async function readGreeting(host: string, port: number): Promise<string> {
-  const socket = connect({ host, port })
-  try {
-    const [data] = await once(socket, 'data', { signal: AbortSignal.timeout(greetingWithinMs) })
-    return String(data)
-  } finally {
-    socket.destroy()
-  }
 }
 
 async function mx(domain: string, host: string, nameServers?: readonly string[]): Promise<Finding> {

@@ -5,17 +5,22 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { localhost } from '../../test/support/certificates.ts'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
 import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { readConfig } from '../config/config.ts'
 import { startBounceListener } from '../mail/bounce-listener.ts'
+import type { Log } from '../runtime/log.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
+import { startSubmission } from '../submission/listener.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { banner } from './banner.ts'
 import { nodeVersion } from './doctor.ts'
 import { checkBounces } from './doctor-bounces.ts'
+import { checkSubmission } from './doctor-submission.ts'
 import type { Finding } from './finding.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
@@ -236,4 +241,57 @@ test('doctor checks that the bounce listener answers and that its domain has an 
     expect.stringMatching(/^note: nothing answers on 127\.0\.0\.1 port \d+ \(ECONNREFUSED\)/),
     expect.stringMatching(/^note: the MX record of other\.acme\.example is 5 mx\.example, not mail\.acme\.example/),
   ])
+})
+
+test('doctor checks the ports for submission and their certificate, and the banner shows them', async () => {
+  using folder = newFolder()
+  const certificate = localhost()
+  for (const [name, text] of Object.entries(certificate)) writeFileSync(join(folder.path, name), text)
+  const files = {
+    SUBMISSION_TLS_CERT_FILE: join(folder.path, 'cert'),
+    SUBMISSION_TLS_KEY_FILE: join(folder.path, 'key'),
+  }
+  const listener = await startSubmission({
+    ...{ host: '127.0.0.1', port: 0, tlsPort: 0, name: 'localhost', certificate, newCertificate: () => undefined },
+    signIn: () => Promise.reject(new Error('not used')),
+    accept: () => Promise.reject(new Error('not used')),
+    keyLimit: new RateLimit({ perSecond: 0 }),
+    log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log,
+  })
+  const environment = {
+    SUBMISSION_PORT: String(listener.port),
+    SUBMISSION_TLS_PORT: String(listener.tlsPort),
+    SUBMISSION_HOST: '127.0.0.1',
+  }
+  const findingsOf = async (change: Environment) => {
+    const findings: string[] = []
+    for await (const { ok, note: isNote, message } of checkSubmission(
+      readConfig({ ...environment, ...files, ...change }),
+    ))
+      findings.push(`${ok ? (isNote ? 'note' : 'ok') : 'bad'} ${message}`)
+    return findings
+  }
+  expect(await findingsOf({})).toEqual([
+    `ok programs can send through 127.0.0.1 port ${listener.port}`,
+    `ok programs can send through 127.0.0.1 port ${listener.tlsPort}`,
+  ])
+  expect(await findingsOf({ BASE_URL: 'https://mail.acme.example' })).toEqual([
+    expect.stringMatching(/^bad another program answers .* SUBMISSION_PORT/),
+    expect.stringMatching(/^bad another program answers .* SUBMISSION_TLS_PORT/),
+    expect.stringMatching(/^note the certificate is not valid for mail\.acme\.example/),
+  ])
+  const config = readConfig({ ...environment, ...files })
+  const sources = { fileName: '.env', file: {}, environment: {} }
+  const database = { db: testDb.db, description: 'a test', note: null }
+  const shown = await banner({ config, sources, database, roles: ['serve'], undecryptable: 0 })
+  expect(shown).toContain(`Submission SMTP on 127.0.0.1 port ${listener.port} and ${listener.tlsPort}`)
+  await listener.close()
+  expect(await findingsOf({})).toEqual(Array(2).fill(expect.stringMatching(/^note nothing answers/)))
+  const local = {
+    SUBMISSION_PORT: '1',
+    SUBMISSION_TLS_PORT: '',
+    SUBMISSION_TLS_CERT_FILE: '',
+    SUBMISSION_TLS_KEY_FILE: '',
+  }
+  expect(await findingsOf(local)).toContain('note without a certificate, only programs on this machine can send')
 })

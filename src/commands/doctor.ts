@@ -12,6 +12,7 @@ import type { Call } from './call.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkBounces } from './doctor-bounces.ts'
 import { checkDatabase } from './doctor-database.ts'
+import { checkSubmission } from './doctor-submission.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 
 const freeBytesMin = 1024 ** 3
@@ -45,6 +46,7 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   yield* goingLive(config)
   yield* privateTargets(config)
   yield* checkBounces(config)
+  yield* checkSubmission(config)
 }
 
 /** Versions with an odd number are supported for months only, and 20 ended in April 2026. */

@@ -118,6 +118,8 @@ function listenFault({ code, port, address, hostname }: ListenError, config: Con
     [mainPort, 'HOST'],
     ['METRICS_PORT', 'METRICS_HOST'],
     ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'],
+    ['SUBMISSION_PORT', 'SUBMISSION_HOST'],
+    ['SUBMISSION_TLS_PORT', 'SUBMISSION_HOST'],
   ]
   const [portName, hostName] =
     listeners.find((names) => (port === undefined ? config[names[1]] === host : config[names[0]] === port)) ??

@@ -31,6 +31,8 @@ test.each<[names: string, settings: Environment]>([
   ['BOUNCE_TLS_CERT_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'none', BOUNCE_TLS_KEY_FILE: 'key.pem' }],
   ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'none' }],
   ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'text' }],
+  ['SUBMISSION_TLS_CERT_FILE', { SUBMISSION_TLS_CERT_FILE: 'none', SUBMISSION_TLS_KEY_FILE: 'key.pem' }],
+  ['SUBMISSION_TLS_KEY_FILE', { SUBMISSION_TLS_CERT_FILE: 'cert.pem', SUBMISSION_TLS_KEY_FILE: 'text' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'text' }],
 ])('reports an invalid %s in one line: %o', async (name, settings) => {

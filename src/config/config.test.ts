@@ -158,3 +158,15 @@ test('reports unknown settings in .env and suggests the closest name', () => {
     'Unknown settings in .env: POSTGRES_PASSWORD, NODE_ENV.',
   ])
 })
+
+test('without a certificate, submission listens on this machine only', () => {
+  expect(readConfig({ SUBMISSION_PORT: '587' }).SUBMISSION_HOST).toBe('127.0.0.1')
+  expect(readConfig({ SUBMISSION_PORT: '587', SUBMISSION_HOST: '::1' }).SUBMISSION_HOST).toBe('::1')
+  const open = { SUBMISSION_PORT: '587', SUBMISSION_HOST: '0.0.0.0' }
+  expect(() => readConfig(open)).toThrow(/SUBMISSION_HOST: must be an address of this machine/)
+  expect(() => readConfig({ SUBMISSION_TLS_PORT: '465' })).toThrow(/SUBMISSION_TLS_PORT: requires a certificate/)
+  expect(() => readConfig({ SUBMISSION_TLS_CERT_FILE: 'c' })).toThrow(/SUBMISSION_TLS_KEY_FILE: required/)
+  const certificate = { SUBMISSION_TLS_CERT_FILE: 'c', SUBMISSION_TLS_KEY_FILE: 'k', SUBMISSION_TLS_PORT: '465' }
+  expect(readConfig(certificate).SUBMISSION_HOST).toBe('0.0.0.0')
+  expect(readConfig({ ...certificate, SUBMISSION_HOST: '192.0.2.1' }).SUBMISSION_HOST).toBe('192.0.2.1')
+})

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isLoopback } from '@waxwing/smtp-client'
 import { SetupFault } from '../values/errors.ts'
 import { type Environment, parseEnvFile, readSettingFile, unknownSettings } from './env-file.ts'
 import {
@@ -147,6 +148,23 @@ export const settings = {
   BOUNCE_DOMAIN: optional('Domain of the envelope sender. Its MX record must point to the bounce listener.', domain),
   BOUNCE_TLS_CERT_FILE: optional('PEM file with a certificate. Enables STARTTLS in the bounce listener.', text),
   BOUNCE_TLS_KEY_FILE: optional('PEM file with the private key of BOUNCE_TLS_CERT_FILE.', text),
+  SUBMISSION_PORT: optional(
+    'Port on which programs send email by SMTP with STARTTLS, usually 587. The password is an API key. Disabled if unset.',
+    wholeNumber(0, 65_535),
+  ),
+  SUBMISSION_TLS_PORT: optional(
+    'Like SUBMISSION_PORT, with TLS from the start, usually 465. Requires a certificate.',
+    wholeNumber(0, 65_535),
+  ),
+  SUBMISSION_HOST: optional(
+    'Address the ports for submission listen on. 0.0.0.0 if unset and there is a certificate. Without a certificate, only addresses of this machine such as 127.0.0.1, the default, are possible.',
+    text,
+  ),
+  SUBMISSION_TLS_CERT_FILE: optional(
+    'PEM file with the certificate of the ports for submission. Read again when it is replaced.',
+    text,
+  ),
+  SUBMISSION_TLS_KEY_FILE: optional('PEM file with the private key of SUBMISSION_TLS_CERT_FILE.', text),
   WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts to deliver a webhook.', seconds),
   WEBHOOK_TIMEOUT_MS: setting('10000', 'Timeout of one webhook attempt in milliseconds.', wholeNumber(10, 60_000)),
   WEBHOOK_ALLOW_PRIVATE: setting(
@@ -194,9 +212,11 @@ export const settings = {
 } as const
 
 type Parsed = { readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer V> ? V : never }
-export type Config = Omit<Parsed, 'BASE_URL' | 'REQUIRE_VERIFIED_DOMAINS'> & {
+type Completed = 'BASE_URL' | 'REQUIRE_VERIFIED_DOMAINS' | 'SUBMISSION_HOST'
+export type Config = Omit<Parsed, Completed> & {
   readonly BASE_URL: string
   readonly REQUIRE_VERIFIED_DOMAINS: boolean
+  readonly SUBMISSION_HOST: string
 }
 export type SettingName = keyof typeof settings
 
@@ -222,7 +242,8 @@ export function readConfig(environment: Environment): Config {
       faults.push(`${name}: ${(error as Error).message}`)
     }
   }
-  faults.push(...partialGroups(values))
+  values.SUBMISSION_HOST ??= values.SUBMISSION_TLS_CERT_FILE === undefined ? '127.0.0.1' : '0.0.0.0'
+  faults.push(...partialGroups(values), ...unencryptedSubmission(values))
   if (faults.length > 0) throw new ConfigError(faults)
   values.BASE_URL ??= `http://localhost:${values.PORT}`
   values.REQUIRE_VERIFIED_DOMAINS ??= values.SIGNUP === 'open'
@@ -234,6 +255,7 @@ const groups: SettingName[][] = [
   ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'],
   ['BOUNCE_SMTP_PORT', 'BOUNCE_DOMAIN'],
   ['BOUNCE_TLS_CERT_FILE', 'BOUNCE_TLS_KEY_FILE'],
+  ['SUBMISSION_TLS_CERT_FILE', 'SUBMISSION_TLS_KEY_FILE'],
 ]
 
 function partialGroups(values: Record<string, unknown>): string[] {
@@ -244,6 +266,18 @@ function partialGroups(values: Record<string, unknown>): string[] {
       `${missing.join(' and ')}: required when ${names.filter((name) => !missing.includes(name)).join(' and ')} is set`,
     ]
   })
+}
+
+/** Without a certificate, API keys would be sent over the network unencrypted. */
+function unencryptedSubmission(values: Record<string, unknown>): string[] {
+  if (values.SUBMISSION_TLS_CERT_FILE !== undefined) return []
+  const needed = 'set SUBMISSION_TLS_CERT_FILE and SUBMISSION_TLS_KEY_FILE'
+  return [
+    ...(values.SUBMISSION_TLS_PORT === undefined ? [] : [`SUBMISSION_TLS_PORT: requires a certificate; ${needed}`]),
+    ...(isLoopback(String(values.SUBMISSION_HOST))
+      ? []
+      : [`SUBMISSION_HOST: must be an address of this machine such as 127.0.0.1, or ${needed}`]),
+  ]
 }
 
 /** The settings of a file and those of the process environment, which take precedence. */

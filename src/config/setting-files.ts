@@ -4,17 +4,32 @@ import { SetupFault } from '../values/errors.ts'
 import type { Config } from './config.ts'
 import { readSettingFile } from './env-file.ts'
 
-/** Returns certificate and key for STARTTLS, or undefined if not set. Throws `SetupFault` if they are invalid. */
-export function bounceTlsOf(config: Config): { cert: string; key: string } | undefined {
-  const { BOUNCE_TLS_CERT_FILE: certFile, BOUNCE_TLS_KEY_FILE: keyFile } = config
+export type Certificate = { cert: string; key: string }
+
+/** Returns certificate and key of the bounce listener, or undefined if not set. Throws `SetupFault` if they are invalid. */
+export const bounceTlsOf = (config: Config): Certificate | undefined =>
+  readCertificate(config, ['BOUNCE_TLS_CERT_FILE', 'BOUNCE_TLS_KEY_FILE'])
+
+/** Like `bounceTlsOf`, for the ports for submission. */
+export const submissionTlsOf = (config: Config): Certificate | undefined =>
+  readCertificate(config, ['SUBMISSION_TLS_CERT_FILE', 'SUBMISSION_TLS_KEY_FILE'])
+
+function readCertificate(
+  config: Config,
+  [certName, keyName]: readonly [
+    'BOUNCE_TLS_CERT_FILE' | 'SUBMISSION_TLS_CERT_FILE',
+    'BOUNCE_TLS_KEY_FILE' | 'SUBMISSION_TLS_KEY_FILE',
+  ],
+): Certificate | undefined {
+  const { [certName]: certFile, [keyName]: keyFile } = config
   if (!certFile || !keyFile) return undefined
-  const cert = readSettingFile('BOUNCE_TLS_CERT_FILE', certFile)
-  const key = readSettingFile('BOUNCE_TLS_KEY_FILE', keyFile)
+  const cert = readSettingFile(certName, certFile)
+  const key = readSettingFile(keyName, keyFile)
   try {
     createSecureContext({ cert, key })
   } catch (error) {
     throw new SetupFault(
-      `BOUNCE_TLS_CERT_FILE and BOUNCE_TLS_KEY_FILE: must be a certificate and its private key in PEM format (${(error as Error).message}).`,
+      `${certName} and ${keyName}: must be a certificate and its private key in PEM format (${(error as Error).message}).`,
     )
   }
   return { cert, key }

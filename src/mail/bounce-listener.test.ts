@@ -1,7 +1,7 @@
-import { connect, type Socket } from 'node:net'
 import { openRelay } from '@waxwing/smtp-client'
 import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../test/support/certificates.ts'
+import { dialSmtp } from '../../test/support/dial-smtp.ts'
 import { type BounceListenerOptions, type ReceivedEmail, startBounceListener } from './bounce-listener.ts'
 
 const mailbox = 'b-token1@bounces.example.com'
@@ -35,44 +35,8 @@ async function start(change: Partial<BounceListenerOptions> = {}) {
   }
 }
 
-/** A client that sends the given lines and reads one reply for each. */
-async function dial(port: number) {
-  const socket: Socket = connect(port, '127.0.0.1')
-  socket.on('error', () => {})
-  let text = ''
-  let wake = () => {}
-  let closed = false
-  socket.on('data', (chunk) => {
-    text += chunk
-    wake()
-  })
-  socket.on('close', () => {
-    closed = true
-    wake()
-  })
-  const reply = async () => {
-    for (;;) {
-      const whole = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text)?.[0]
-      if (whole) {
-        text = text.slice(whole.length)
-        return whole.trimEnd()
-      }
-      if (closed) return 'closed'
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-    }
-  }
-  const say = (line: string) => {
-    socket.write(`${line}\r\n`)
-    return reply()
-  }
-  const greeting = await reply()
-  return { greeting, say, reply, socket, [Symbol.dispose]: () => socket.destroy() }
-}
-
 async function atData(port: number, to = mailbox) {
-  const client = await dial(port)
+  const client = await dialSmtp(port)
   await client.say('EHLO x')
   await client.say('MAIL FROM:<>')
   await client.say(`RCPT TO:<${to}>`)
@@ -113,7 +77,7 @@ test('rejects any other recipient, so that nothing is relayed', async () => {
 
 test('accepts the domain in any spelling and leaves out unknown recipients', async () => {
   await using it = await start({ domain: 'xn--bcher-kva.example' })
-  using client = await dial(it.port)
+  using client = await dialSmtp(it.port)
   await client.say('EHLO x')
   await client.say('MAIL FROM:<>')
   expect(await client.say('RCPT TO:<b-token1@XN--BCHER-KVA.Example>')).toMatch(/^250/)
@@ -126,7 +90,7 @@ test('accepts the domain in any spelling and leaves out unknown recipients', asy
 
 test('does not offer authentication', async () => {
   await using it = await start()
-  using client = await dial(it.port)
+  using client = await dialSmtp(it.port)
   expect(await client.say('EHLO x')).not.toMatch(/AUTH/)
   expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5/)
 })
@@ -186,7 +150,7 @@ test('defers an email that cannot be handled, or not in time', async () => {
 
 test('rejects an email above the size limit and keeps the connection open', async () => {
   await using it = await start({ limits: { emailBytesMax: 1000 } })
-  using client = await dial(it.port)
+  using client = await dialSmtp(it.port)
   expect(await client.say('EHLO x')).toMatch(/SIZE 1000/)
   expect(await client.say('MAIL FROM:<> SIZE=1001')).toMatch(/^552 5\.3\.4/)
   await client.say('MAIL FROM:<>')
@@ -226,7 +190,7 @@ test('frees the memory of an email whose sender disconnects', async () => {
 
 test('defers a client that exceeds its rate, and disconnects one that guesses recipients', async () => {
   await using it = await start({ limits: { stepsPerMinutePerAddress: 3 } })
-  using client = await dial(it.port)
+  using client = await dialSmtp(it.port)
   await client.say('EHLO x')
   expect(await client.say('MAIL FROM:<>')).toMatch(/^250/)
   expect(await client.say('RCPT TO:<a@bounces.example.com>')).toMatch(/^550/)
@@ -251,16 +215,16 @@ test('limits the rate of all clients together', async () => {
 test('limits connections, in total and per address', async () => {
   for (const limits of [{ connectionsMax: 2 }, { connectionsPerAddressMax: 2 }]) {
     await using it = await start({ limits })
-    using first = await dial(it.port)
-    using second = await dial(it.port)
+    using first = await dialSmtp(it.port)
+    using second = await dialSmtp(it.port)
     expect([first.greeting, second.greeting]).toEqual([expect.stringMatching(/^220/), expect.stringMatching(/^220/)])
-    using third = await dial(it.port)
+    using third = await dialSmtp(it.port)
     expect(third.greeting).toMatch(/^421/)
     await second.say('QUIT')
     expect(await second.reply()).toBe('closed')
     await expect
       .poll(async () => {
-        using again = await dial(it.port)
+        using again = await dialSmtp(it.port)
         return again.greeting
       }, longTimeout)
       .toMatch(/^220/)
@@ -270,7 +234,7 @@ test('limits connections, in total and per address', async () => {
 test('disconnects clients that are idle or exceed the session limit', async () => {
   for (const limits of [{ idleMs: 200 }, { sessionMs: 200 }]) {
     await using it = await start({ limits })
-    using client = await dial(it.port)
+    using client = await dialSmtp(it.port)
     const said = [client.greeting]
     while (said.at(-1) !== 'closed') said.push(await client.reply())
     expect(said.at(-2)).toMatch(/^421/)
@@ -283,14 +247,14 @@ test('offers STARTTLS only with a certificate', async () => {
   expect(await relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({ kind: 'accepted' })
   await relay.close()
   await using plain = await start()
-  using client = await dial(plain.port)
+  using client = await dialSmtp(plain.port)
   expect(await client.say('EHLO x')).not.toMatch(/STARTTLS/)
 })
 
 test('close waits for emails being received and disconnects all other clients', async () => {
   const { begun, finish, onEmail } = gate()
   const it = await start({ onEmail })
-  using idle = await dial(it.port)
+  using idle = await dialSmtp(it.port)
   using busy = await atData(it.port)
   const answer = busy.say(`${bounce}.`)
   await begun
@@ -300,7 +264,7 @@ test('close waits for emails being received and disconnects all other clients', 
   expect(await answer).toMatch(/^250/)
   busy.socket.end()
   await closed
-  expect((await dial(it.port)).greeting).toBe('closed')
+  expect((await dialSmtp(it.port)).greeting).toBe('closed')
   await it.relay.close()
 })
 

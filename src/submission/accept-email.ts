@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto'
+import { hasScope } from '../accounts/scopes.ts'
+import type { Senders } from '../domains/senders.ts'
+import type { ContentDetails } from '../email-contents/content.ts'
+import type { NewFile } from '../email-contents/files.ts'
+import type { Uploads } from '../email-contents/uploads.ts'
+import type { Acceptor } from '../messages/accept.ts'
+import type { EmailAcceptor } from '../messages/accept-emails.ts'
+import { contextAsText, type SendRequest } from '../messages/draft.ts'
+import { checkTags } from '../messages/email-input.ts'
+import type { EmailAddress } from '../values/email.ts'
+import { Refusal } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type MessageId, type OrganizationId, toText } from '../values/ids.ts'
+import { isStorable } from '../values/text.ts'
+import { BodyUpload } from './body-upload.ts'
+import type { Controls } from './control-headers.ts'
+import { submissionLimits } from './limits.ts'
+import type { SubmittedEmail } from './listener.ts'
+import { headersToSend, type MessageHead } from './message-head.ts'
+import { type ReadEmail, readEmail } from './read-email.ts'
+
+export type AcceptParts = { emails: EmailAcceptor; acceptor: Acceptor; uploads: Uploads; senders: Senders }
+
+/**
+ * Reads a submitted email and accepts it for all of its recipients, or for none. Returns the text of the reply, with a line
+ * for each recipient. Throws `Refusal` if it is rejected.
+ */
+export async function acceptSubmission(
+  parts: AcceptParts,
+  { key, recipients, content }: SubmittedEmail,
+): Promise<string> {
+  const { organizationId } = key
+  const body = new BodyUpload(parts.uploads, organizationId)
+  try {
+    const email = await readEmail(content, submissionLimits, async (head, { flow }) => {
+      if (flow && !hasScope(key.scopes, 'flows:send'))
+        throw new Refusal('insufficient_scope', 'This API key does not have the scope flows:send.')
+      if (flow) return undefined
+      for (const address of [head.from.email, head.sender]) await parts.senders.check({ organizationId, address })
+      return body
+    })
+    const { flow, tags } = email.controls
+    const ids = flow
+      ? await acceptThroughFlow(parts, { organizationId, recipients, head: email.head, flow, tags })
+      : await acceptAsIs(parts, { organizationId, recipients, email, body })
+    return ids.map((id) => `Queued as ${toText('msg', id)}`).join('\n')
+  } finally {
+    await body.finish()
+  }
+}
+
+/** The same Message-ID and recipient within 24 hours are one email. Keys of the API have no spaces. */
+const keyOf = (messageId: string, { emailKey }: EmailAddress) => `smtp ${hash('sha256', `${messageId} ${emailKey}`)}`
+
+type AsIs = {
+  organizationId: OrganizationId
+  recipients: readonly EmailAddress[]
+  email: ReadEmail
+  body: BodyUpload
+}
+
+async function acceptAsIs(
+  { emails }: AcceptParts,
+  { organizationId, recipients, email, body }: AsIs,
+): Promise<MessageId[]> {
+  const { head, controls } = email
+  const { messageId } = head
+  const file = await body.end()
+  const { details, html, text } = contentOf(email, file, body.isAscii)
+  const request = {
+    kind: controls.kind,
+    recipients,
+    ...(messageId !== null && { recipientKeys: recipients.map((recipient) => keyOf(messageId, recipient)) }),
+    subject: head.subject,
+    tags: checkTags(controls.tags),
+    sendAt: null,
+    content: { details, html, text, files: [file] },
+  }
+  const submission = { organizationId, emails: [request], isAtomic: true, idempotencyKey: null, requestHash: null }
+  const { results } = await emails.accept(submission)
+  return results.flatMap((result) => (result.ok ? result.messages.map(({ id }) => id) : []))
+}
+
+function contentOf({ head, controls, parts }: ReadEmail, file: NewFile, isAscii: boolean) {
+  const known = parts.filter(({ content }) => isStorable(content))
+  const textOf = (kind: 'html' | 'text') => known.find((part) => part.kind === kind)?.content ?? null
+  const details: ContentDetails = {
+    kind: 'raw',
+    from: head.from,
+    to: head.to,
+    cc: head.cc,
+    replyTo: [],
+    headers: [],
+    tracking: controls.tracking,
+    attachments: [],
+    raw: {
+      ...headersToSend(head, { isMarketing: controls.kind === 'marketing', now: new Date() }),
+      body: { fileId: file.id, bytes: file.bytes, isAscii },
+      parts: known.map(({ content: _, ...part }) => part),
+    },
+  }
+  return { details, html: textOf('html'), text: textOf('text') }
+}
+
+type ThroughFlow = {
+  organizationId: OrganizationId
+  recipients: readonly EmailAddress[]
+  head: MessageHead
+  flow: NonNullable<Controls['flow']>
+  tags: Controls['tags']
+}
+
+async function acceptThroughFlow(
+  { acceptor }: AcceptParts,
+  { organizationId, recipients, head, flow, tags }: ThroughFlow,
+): Promise<MessageId[]> {
+  if (tags.length > 0) throw new Refusal('validation_failed', 'X-Waxwing-Tags cannot be combined with X-Waxwing-Flow.')
+  const { messageId } = head
+  const flowId = parseIdParam('flw', flow.id)
+  const contextText = contextAsText(flow.context)
+  const requests = recipients.map((recipient): SendRequest => {
+    const idempotencyKey = messageId === null ? null : keyOf(messageId, recipient)
+    return {
+      ...{ organizationId, flowId, ...recipient, context: flow.context, contextText, idempotencyKey },
+      requestHash: idempotencyKey === null ? null : hash('sha256', idempotencyKey),
+    }
+  })
+  // Recipients are accepted independently of each other, so each of them must be acceptable before the first is.
+  if (requests.length > 1) await acceptor.check(requests)
+  const accepted = await Promise.all(requests.map((request) => acceptor.accept(request)))
+  return accepted.map((each) => each.messageId)
+}
