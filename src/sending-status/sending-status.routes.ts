@@ -8,6 +8,7 @@ import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope
 import { tagRoutes } from '../http/tags.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type EmailSettings, mailboxText } from '../messages/outgoing.ts'
+import { submissionAddressOf } from '../submission/submission.ts'
 import { liveProblems } from './going-live.ts'
 import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
@@ -48,6 +49,17 @@ const SendingOut = Named('SendingStatus', {
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   bounce_domain: Nullable(Type.String()),
   bounce_providers: Type.Array(Type.String(), { description: 'Providers that report bounces and complaints by HTTP.' }),
+  submission: Nullable(
+    Type.Object(
+      {
+        host: Type.String(),
+        port: Nullable(Type.Integer({ description: 'With STARTTLS.' })),
+        tls_port: Nullable(Type.Integer({ description: 'With TLS from the start.' })),
+        encrypted: Type.Boolean({ description: 'If false, only programs on the same machine can connect.' }),
+      },
+      { description: 'The server through which programs send by SMTP with an API key. Null if it is disabled.' },
+    ),
+  ),
   records: Type.Array(
     Named('DnsRecord', {
       type: oneOf('TXT', 'MX'),
@@ -127,9 +139,17 @@ async function sendingOut(
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
     bounce_providers: bounceProviders,
+    submission: submissionOut(config),
     records: details ? sending.records : [],
     checked_at: sending.checkedAt?.toISOString() ?? null,
   }
+}
+
+function submissionOut(config: Config) {
+  const address = submissionAddressOf(config)
+  if (!address) return null
+  const { host, port, tlsPort, isPublic } = address
+  return { host, port, tls_port: tlsPort, encrypted: isPublic }
 }
 
 /** Never includes the password. */

@@ -36,6 +36,7 @@ test('without a relay emails go to the inbox, and no records are needed', async 
     dkim: null,
     bounce_domain: null,
     bounce_providers: [],
+    submission: null,
     records: [],
     checked_at: null,
   })
@@ -55,6 +56,12 @@ test('the status shows how bounces are received', async () => {
     bounce_domain: 'bounce.acme.example',
     bounce_providers: ['Amazon SES', 'Postmark'],
   })
+})
+
+test('the status shows how programs send by SMTP', async () => {
+  await using app = await startTestApp({ SUBMISSION_PORT: '0' }, ['serve'])
+  const submission = { host: '127.0.0.1', port: 0, tls_port: null, encrypted: false }
+  expect(await sending(app)).toMatchObject({ submission })
 })
 
 test('a check tests the relay and the DNS records, and its result is stored', async () => {

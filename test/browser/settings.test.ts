@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
+import { freePort } from '../support/service.ts'
 import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { sharedBrowser } from './support/chromium.ts'
@@ -54,9 +55,10 @@ test('the organization page shows how long events are kept, and saves changes', 
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
 
-test('the sending page lists the settings to fix before going live, and how bounces are received', async () => {
+test('the sending page lists the settings to fix before going live, and how emails and bounces are received', async () => {
+  const port = String(await freePort())
   await using service = await startService({
-    settings: { SMTP_URL: 'smtp://relay.invalid:25', PROVIDER_POSTMARK_TOKEN: 'a token' },
+    settings: { SMTP_URL: 'smtp://relay.invalid:25', PROVIDER_POSTMARK_TOKEN: 'a token', SUBMISSION_PORT: port },
   })
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -66,6 +68,14 @@ test('the sending page lists the settings to fix before going live, and how boun
   await page.getByText(/^Links in emails point to http:.*Set BASE_URL/).waitFor()
   await page.getByText(/^Flows without a sender use .*Set MAIL_FROM/).waitFor()
   await page.getByText(/reported by Postmark/i).waitFor()
+  await page.getByText(`127.0.0.1, port ${port}`).waitFor()
+  await page.goto('developers/api-keys')
+  const smtp = page.getByRole('region', { name: 'SMTP' })
+  await smtp.getByText(`${port} (not encrypted, from this machine only)`).waitFor()
+  await smtp.getByText('An API key with the permission “Send email”').waitFor()
+  await smtp.getByRole('link', { name: 'SMTP' }).click()
+  await page.getByRole('heading', { name: 'SMTP', exact: true }).waitFor()
+  expect(tab.problems).toEqual([])
 })
 
 test('the dialog with the invitation link closes only by its confirmation button', async () => {

@@ -21,6 +21,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
+import { SmtpSettings } from './smtp-settings.tsx'
 
 const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'flows:send', label: 'Send email', description: 'Send emails through flows and without one' },
@@ -78,6 +79,7 @@ export function ApiKeysPage() {
         }}
       />
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      <SmtpSettings />
       <AssistantSection />
     </Section>
   )

@@ -76,6 +76,7 @@ function SendingState({ sending }: { sending: SendingStatus }) {
           ['Default sender', sending.mail_from],
           ['DKIM', sending.dkim ? `${sending.dkim.selector}._domainkey.${sending.dkim.domain}` : 'Not configured'],
           ['Bounces', bouncesOf(sending)],
+          ['SMTP submission', submissionOf(sending)],
           ...(sending.checked_at
             ? [['Checked', <Time key="checked" at={sending.checked_at} />] as [string, React.ReactNode]]
             : []),
@@ -114,6 +115,12 @@ function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: Sendi
   ]
   if (sources.length > 0) return sources.join(' and ')
   return 'Not received. Set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT, or the PROVIDER_ setting of your email provider.'
+}
+
+function submissionOf({ submission, details }: SendingStatus): string {
+  if (!submission) return details ? 'Off. Set SUBMISSION_PORT to let programs send by SMTP.' : 'Off'
+  const ports = [submission.port, submission.tls_port].filter((port) => port !== null)
+  return `${submission.host}, port ${ports.join(' or ')}`
 }
 
 function SetupProblems({ problems }: { problems: SendingStatus['problems'] }) {
