@@ -183,7 +183,7 @@ const isValidForChart = new Ajv({ allowUnionTypes: true }).compile(
 )
 const isAccepted = (change: object) => isValidForChart({ ...readValues(), ...change })
 
-test('every setting can be passed through the chart, also as a number, and files and the bounce port', () => {
+test('every setting can be passed through the chart, also as a number, and files and the ports for bounces and submission', () => {
   for (const name of Object.keys(settings))
     for (const value of ['text', 20, true]) {
       expect(isAccepted({ settings: { [name]: value } })).toBe(true)
@@ -196,13 +196,18 @@ test('every setting can be passed through the chart, also as a number, and files
     'service.yaml',
   ].map((name) => readFileSync(`${chartFolder}/templates/${name}`, 'utf8')) as [string, string, string, string]
   const fixed = [...helpers.matchAll(/^ {2}- name: ([A-Z_]+)$/gm)].map(([, name]) => name!)
-  expect(fixed.sort()).toEqual([...fixedSettings, 'BOUNCE_DOMAIN', 'BOUNCE_SMTP_PORT'].sort())
+  const submission = Object.keys(settings).filter((name) => name.startsWith('SUBMISSION_'))
+  expect(fixed.sort()).toEqual([...fixedSettings, 'BOUNCE_DOMAIN', 'BOUNCE_SMTP_PORT', ...submission].sort())
   for (const deployment of [serve, work])
     for (const part of ['environment', 'volumeMounts', 'fileVolumes'])
       expect(deployment).toContain(`include "waxwing.${part}" .`)
   expect(helpers).toContain('mountPath: /files')
   expect(serve).toMatch(/name: bounces\n +containerPort: 2525/)
   expect(services).toContain('targetPort: bounces')
+  for (const name of ['submission', 'submissions']) {
+    expect(serve).toContain(`- name: ${name}\n`)
+    expect(services).toContain(`targetPort: ${name}\n`)
+  }
   const extra = { extraEnv: [{ name: 'SMTP_URL', valueFrom: {} }], extraVolumes: [{ name: 'ca' }], filesSecret: 'keys' }
   expect(isAccepted({ ...extra, extraVolumeMounts: [{ name: 'ca', mountPath: '/ca' }] })).toBe(true)
 })

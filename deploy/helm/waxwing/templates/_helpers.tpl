@@ -88,6 +88,18 @@ env:
   - name: BOUNCE_SMTP_PORT
     value: "2525"
   {{- end }}
+  {{- if .Values.submission.enabled }}
+  - name: SUBMISSION_PORT
+    value: "2587"
+  - name: SUBMISSION_TLS_PORT
+    value: "2465"
+  - name: SUBMISSION_HOST
+    value: "0.0.0.0"
+  - name: SUBMISSION_TLS_CERT_FILE
+    value: /submission/tls.crt
+  - name: SUBMISSION_TLS_KEY_FILE
+    value: /submission/tls.key
+  {{- end }}
   {{- with .Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -106,6 +118,11 @@ envFrom:
   mountPath: /files
   readOnly: true
 {{- end }}
+{{- if .Values.submission.enabled }}
+- name: submission
+  mountPath: /submission
+  readOnly: true
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
@@ -116,6 +133,11 @@ envFrom:
 - name: files
   secret:
     secretName: {{ .Values.filesSecret }}
+{{- end }}
+{{- if .Values.submission.enabled }}
+- name: submission
+  secret:
+    secretName: {{ required "submission.enabled requires submission.tlsSecret" .Values.submission.tlsSecret }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
