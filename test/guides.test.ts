@@ -22,7 +22,7 @@ import { createTestDb } from './support/test-db.ts'
 const modes: Record<string, string[]> = {
   sh: ['run', 'start', 'example'],
   ts: ['run', 'vectors'],
-  python: ['vectors'],
+  python: ['vectors', 'example'],
   go: ['vectors'],
   php: ['vectors'],
   ruby: ['vectors'],
@@ -93,7 +93,7 @@ test('the quick start, word for word, ends with verified webhooks', async () => 
 
 test('the commands of the other guides work', async () => {
   const guides = guideNames.filter((name) => name !== 'quick-start' && shellBlocks(name).length > 0)
-  await using app = await startTestApp()
+  await using app = await startTestApp({ SUBMISSION_PORT: '0' })
   const environment = await prepare(app)
   for (const guide of guides) {
     await using shell = openShell(folder, environment)
@@ -116,7 +116,7 @@ test('the TypeScript programs of the guides compile and run', async () => {
   const compiled = spawnSync(resolve('node_modules/.bin/tsc'), [...options, ...files], { cwd: folder })
   expect(String(compiled.stdout)).toBe('')
 
-  await using app = await startTestApp()
+  await using app = await startTestApp({ SUBMISSION_PORT: '0' })
   const env = { PATH: process.env.PATH, ...(await prepare(app)) }
   for (const { file, next } of programs) {
     const { stdout } = await promisify(execFile)(process.execPath, [`${file}.js`], { cwd: folder, env })
@@ -134,7 +134,7 @@ async function runBlocks(shell: ReturnType<typeof openShell>, blocks: GuideBlock
   }
 }
 
-/** The variables that the guides use: the service, a session, an API key, a group and a flow. */
+/** The variables that the guides use: the service, its port for submission, a session, an API key, a group and a flow. */
 async function prepare(app: TestApp): Promise<Record<string, string>> {
   const group = await app.manage('POST', '/organization/groups', { name: 'Customers' })
   const flow = await app.manage('POST', '/organization/flows', {
@@ -147,6 +147,8 @@ async function prepare(app: TestApp): Promise<Record<string, string>> {
     WAXWING_URL: app.url,
     WAXWING_TOKEN: app.session,
     WAXWING_API_KEY: app.apiKey,
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(app.app.submissionPorts().port),
     GROUP_ID: group.body.data.id,
     FLOW_ID: flow.body.data.id,
   }
