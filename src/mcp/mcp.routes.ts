@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { keyOf, keyTextOf } from '../accounts/guards.ts'
 import type { Server } from '../http/server.ts'
 import type { Log } from '../runtime/log.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
 import type { Confirmations } from './confirmations.ts'
 import type { Answerer } from './mcp-server.ts'
@@ -13,6 +14,9 @@ import type { ToolRoutes } from './tools.ts'
 
 /** Tools accept templates. */
 const bodyBytesMax = 512 * 1024
+/** A message takes 2 to 3 ms of CPU time, of which the protocol takes most. Of an organization, per process. */
+const messagesPerSecond = 20
+const messagesAtOnce = 100
 /** Says that the client can ask its user. Sessions are not stored, so their ids say all that is known about them. */
 const askingSession = 'asks-'
 
@@ -42,6 +46,11 @@ export type McpRouteParts = {
 export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
   const { confirmations, requireApiKey } = parts
   const checkOrigin = originCheck(parts.baseUrl)
+  const limit = new RateLimit({
+    perSecond: messagesPerSecond,
+    burst: messagesAtOnce,
+    message: `MCP clients of an organization may send ${messagesPerSecond} messages a second. Slow down and try again.`,
+  })
   let answerer: Promise<Answerer> | undefined
   const loadAnswerer = async () => (await import('./mcp-server.ts')).createAnswerer(parts)
   return async (api) => {
@@ -53,6 +62,7 @@ export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
       schema: { hide: true, body: Type.Unknown() },
       handler: async (request, reply) => {
         const key = keyOf(request)
+        limit.take(key.organizationId)
         const message = messageOf(request.body)
         if (isAnswer(message)) {
           const { action = 'cancel', content } = message.result ?? {}

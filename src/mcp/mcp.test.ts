@@ -347,6 +347,21 @@ test('calls are recorded as requests of the key, made with MCP', async () => {
   expect(stored.via).toBe('api')
 })
 
+test('an organization may send a burst of messages, and then fewer; others are not affected', async () => {
+  const app = await newApp()
+  const ping = (apiKey: string) =>
+    callUrl('POST', `${app.url}/mcp`, {
+      headers: { 'x-api-token': apiKey },
+      body: { jsonrpc: '2.0', id: 1, method: 'ping' },
+    })
+  const otherKey = await createKey(app, ['contacts:read'])
+  const answers = await Promise.all(Array.from({ length: 400 }, (_, index) => ping(index % 2 ? app.apiKey : otherKey)))
+  const limited = answers.filter(({ status }) => status === 429)
+  expect(limited.length).toBeGreaterThan(0)
+  expect(limited[0]!.body.error.type).toBe('rate_limited')
+  expect((await ping((await newApp()).apiKey)).status).toBe(200)
+})
+
 test('requests without a key, from pages of other origins, in batches and with other methods are rejected', async () => {
   const app = await newApp()
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }

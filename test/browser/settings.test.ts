@@ -284,7 +284,7 @@ test('a new API key has the permissions that are checked, which most apps need b
   const checked = dialog.getByRole('checkbox', { checked: true })
   expect(await checked.count()).toBe(3)
   await dialog.getByRole('checkbox', { name: 'Read contacts' }).check()
-  await dialog.getByRole('checkbox', { name: 'Send email' }).uncheck()
+  await dialog.getByRole('checkbox', { name: 'Send email', exact: true }).uncheck()
   await dialog.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByText('Write contacts, Read metrics, Read contacts').waitFor()
