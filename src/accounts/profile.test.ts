@@ -190,6 +190,7 @@ test.each([
     'Samsung Internet on Android',
   ],
   ['python-requests/2.32', 'python-requests'],
+  ['Mozilla/5.0 Firefox/131.0', 'Firefox'],
   ['Mozilla/5.0', 'Unknown device'],
   ['', 'Unknown device'],
 ])('%s is shown as a device', (userAgent, name) => {

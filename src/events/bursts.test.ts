@@ -4,6 +4,7 @@ import { click, createWorld, eventIn, record, storedCounts, type World } from '.
 import { isPartOfBurst } from '../../test/support/recount.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
 import { newId } from '../values/ids.ts'
+import { labelAsMachine } from './bursts.sql.ts'
 import { burstsOf } from './bursts.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
@@ -18,6 +19,17 @@ async function labels({ db }: TestDb): Promise<[string, string | null][]> {
 }
 
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }
+
+test('a click is labelled once, also by processes that found the same burst', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const one = click(world, 0, 'a', { at: after(0) })
+  await record(db, [one])
+  const label = () => db.begin((tx) => labelAsMachine(tx, one.organizationId, [one.id]))
+  expect(await label()).toHaveLength(1)
+  expect(await label()).toEqual([])
+})
 
 test('a burst is three links of a message within three seconds', () => {
   const world: World = {

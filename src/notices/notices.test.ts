@@ -188,6 +188,9 @@ test('owners get one email when an endpoint starts failing, and another only for
   await failing()
   expect(await waiting(app)).toEqual([])
   await app.db.statement`update webhooks set failing_since = now() - interval '6 minutes'`
+  // The result of a test event is not the last result.
+  await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailOpen' })
+  await app.db.statement`update deliveries set reason = 'of the test' where is_test`
   await Promise.all([failing(), failing()])
   await failing()
   await mail(app)

@@ -619,6 +619,9 @@ test('an endpoint that failed for three days is paused, keeps its jobs and can b
   await pauseDeadEndpoints(parts)
   expect([await status(), pausedNames]).toEqual(['paused', ['Orders']])
   expect(await app.db`select held from lanes`).toEqual([{ held: true }])
+  // A change that does not resume it keeps since when it fails.
+  const renamed = await app.manage('PATCH', `/organization/webhooks/${id}`, { name: 'Shop' })
+  expect(renamed.body.data).toMatchObject({ status: 'paused', failing_since: expect.any(String) })
   const resumed = await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   expect(resumed.body.data).toMatchObject({ status: 'active', failing_since: null, paused_reason: null })
 })

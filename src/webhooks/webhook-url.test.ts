@@ -11,6 +11,9 @@ test('an https URL of a public host is accepted and normalized', () => {
   expect(strictly('https://example.com:8443/a b/é')).toEqual({ url: 'https://example.com:8443/a%20b/%C3%A9' })
   expect(strictly('https://bücher.example.com/#')).toEqual({ url: 'https://xn--bcher-kva.example.com/' })
   expect(strictly('https://example.com./x')).toEqual({ url: 'https://example.com/x' })
+  const longest = `https://example.com/${'x'.repeat(2048 - 'https://example.com/'.length)}`
+  expect(strictly(longest)).toEqual({ url: longest })
+  expect(strictly(`${longest}x`)).toHaveProperty('problem')
   expect(strictly('https://8.8.8.8/')).toEqual({ url: 'https://8.8.8.8/' })
   expect(strictly('https://[2606:4700::1111]/')).toEqual({ url: 'https://[2606:4700::1111]/' })
 })
