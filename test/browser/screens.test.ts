@@ -155,6 +155,15 @@ async function fill(): Promise<Record<string, string>> {
   const requestId = rejected.headers.get('x-request-id')
   const domain = await manage('POST', '/domains', { name: 'shop.example.com' })
   const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })
+  const eventExport = await manage('POST', '/event-exports', {
+    name: 'Warehouse',
+    endpoint: 'http://127.0.0.1:9',
+    region: 'eu-central-1',
+    bucket: 'acme-events',
+    prefix: 'waxwing',
+    access_key_id: 'AKIAEXAMPLE',
+    secret_access_key: 'secret',
+  })
   const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
   await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
   await until('the email to arrive in the inbox', async () =>
@@ -186,6 +195,8 @@ async function fill(): Promise<Record<string, string>> {
     webhook: `developers/webhooks/${webhook.id}`,
     ...(tested.delivery_id && { delivery: `developers/webhooks/${webhook.id}/deliveries/${tested.delivery_id}` }),
     'API keys': 'developers/api-keys',
+    exports: 'developers/exports',
+    export: `developers/exports/${eventExport.id}`,
     'API requests': 'developers/api-requests',
     'API request': `developers/api-requests/${requestId}`,
     suppressions: 'contacts/suppressions',

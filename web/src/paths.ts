@@ -29,6 +29,8 @@ export const paths = {
   webhooks: '/developers/webhooks',
   webhook: (id: string) => `/developers/webhooks/${id}`,
   delivery: (webhookId: string, id: string) => `/developers/webhooks/${webhookId}/deliveries/${id}`,
+  eventExports: '/developers/exports',
+  eventExport: (id: string) => `/developers/exports/${id}`,
   apiKeys: '/developers/api-keys',
   apiRequests: '/developers/api-requests',
   apiRequest: (id: string) => `/developers/api-requests/${id}`,

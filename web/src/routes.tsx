@@ -23,6 +23,7 @@ const settings: RouteObject[] = [
 const developers: RouteObject[] = [
   { index: true, element: <Navigate to={paths.webhooks} replace /> },
   { path: 'webhooks', ...page(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage') },
+  { path: 'exports', ...page(() => import('./event-exports/event-exports-page.tsx'), 'EventExportsPage') },
   { path: 'api-keys', ...page(() => import('./settings/api-keys-page.tsx'), 'ApiKeysPage') },
   { path: 'api-requests', ...page(() => import('./api-requests/api-requests-page.tsx'), 'ApiRequestsPage') },
 ]
@@ -71,6 +72,10 @@ const appRoutes: RouteObject[] = [
   {
     path: 'developers/webhooks/:webhookId/deliveries/:id',
     ...page(() => import('./webhooks/delivery-page.tsx'), 'DeliveryPage'),
+  },
+  {
+    path: 'developers/exports/:id',
+    ...page(() => import('./event-exports/event-export-page.tsx'), 'EventExportPage'),
   },
   {
     path: 'developers/api-requests/:id',

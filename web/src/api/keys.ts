@@ -60,6 +60,8 @@ export const keys = {
   inboxList: ['inbox', 'list'],
   inboxEmail: (id: string) => ['inbox', id],
 
+  eventExports: ['event-exports'],
+  eventExport: (id: string) => ['event-exports', id],
   webhooks: ['webhooks'],
   webhook: (id: string) => ['webhooks', id],
   webhookDeliveries: (id: string, filter: object) => ['webhooks', id, 'deliveries', filter],

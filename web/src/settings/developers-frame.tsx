@@ -5,6 +5,7 @@ import { TabLinks } from '../ui/tab-links.tsx'
 
 const tabs = [
   { to: paths.webhooks, label: 'Webhooks' },
+  { to: paths.eventExports, label: 'Exports' },
   { to: paths.apiKeys, label: 'API keys' },
   { to: paths.apiRequests, label: 'API requests' },
 ]

@@ -5,6 +5,7 @@ import {
   IconBook,
   IconChartBar,
   IconChevronUp,
+  IconDatabaseExport,
   IconDevicesOff,
   IconExternalLink,
   IconInbox,
@@ -49,6 +50,7 @@ export const mainItems: NavItem[] = [
 ]
 export const developerItems: NavItem[] = [
   { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
+  { to: paths.eventExports, label: 'Exports', icon: <IconDatabaseExport size={18} aria-hidden /> },
   { to: paths.apiKeys, label: 'API keys', icon: <IconKey size={18} aria-hidden /> },
   { to: paths.apiRequests, label: 'API requests', icon: <IconListDetails size={18} aria-hidden /> },
 ]
