@@ -34,7 +34,7 @@ const ApiRequestOut = Named('ApiRequest', {
   api_key_name: Nullable(Type.String()),
   via: Type.Unsafe<(typeof apiRequestSources)[number]>({
     ...oneOf(...apiRequestSources),
-    description: 'How the request was made.',
+    description: 'How the request was made. For an email sent by SMTP, `status` is the code of the reply.',
   }),
   method: Type.String(),
   route: Type.String({ description: 'The pattern of the path.' }),

@@ -5,7 +5,7 @@ import type { FieldProblem } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 
 /** How a request was made. */
-export const apiRequestSources = ['api', 'mcp'] as const
+export const apiRequestSources = ['api', 'mcp', 'smtp'] as const
 export type ApiRequestSource = (typeof apiRequestSources)[number]
 
 export type NewApiRequest = {

@@ -1,7 +1,7 @@
+import { isAscii } from 'node:buffer'
 import { chunkBytes, type NewFile, smallFile } from '../email-contents/files.ts'
 import type { Upload, Uploads } from '../email-contents/uploads.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { isAscii } from 'node:buffer'
 
 type OpenFile = ReturnType<Upload['openFile']>
 

@@ -10,7 +10,7 @@ import { within } from '../runtime/within.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { Connections } from './connections.ts'
 import { type SubmissionLimits, submissionLimits } from './limits.ts'
-import type { SignedIn, Sender } from './sign-in.ts'
+import type { Sender, SignedIn } from './sign-in.ts'
 import { adaptReplies, replyFor, SmtpReply } from './smtp-reply.ts'
 
 /** An email that is being received. `content` has to be read to its end before the email is accepted. */
@@ -19,6 +19,8 @@ export type SubmittedEmail = {
   /** The recipients of the envelope, each once. */
   recipients: readonly EmailAddress[]
   content: AsyncIterable<Buffer>
+  /** The IP address of the client. */
+  client: string
 }
 
 export type SubmissionOptions = {
@@ -204,7 +206,8 @@ class Submission {
       if (!this.#connections.beginReceiving(session)) throw tooManyEmails()
       const key = await (session.user as Sender).find()
       enterSection('submission')
-      const email = { key, recipients: recipientsOf(session), content: this.#contentOf(stream) }
+      const client = session.remoteAddress
+      const email = { key, recipients: recipientsOf(session), content: this.#contentOf(stream), client }
       const text = await within(this.#limits.transactionMs, this.#options.accept(email))
       if (text === undefined) throw new SmtpReply(451, '4.3.0', 'Storing the email took too long. Try again later.')
       const fields = { organizationId: key.organizationId, keyId: key.id, recipients: email.recipients.length }

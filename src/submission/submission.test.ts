@@ -397,3 +397,26 @@ test('From must be an allowed address where senders are limited, and new organiz
   expect(await send(registered, { ...email, to: [to, newAddress()] })).toHaveLength(2)
   expect(await rejection(registered, { ...email, to })).toMatch(/^451 4\.7\.1 /)
 })
+
+test('emails are recorded as requests of the key, rejected ones with the reply', async () => {
+  const app = await newApp()
+  const to = newAddress()
+  await send(app, { to, subject: 'Hello', text: 'Hello' })
+  const headers = { 'X-Waxwing-Flow': 'flw_none' }
+  const rejected = await rejection(app, { to, subject: 'Hello', text: 'Hello', headers })
+  const list = async () => (await app.manage('GET', '/organization/api-requests')).body.data
+  const [second, first] = await until('both requests', async () => {
+    const rows = await list()
+    return rows.length === 2 ? rows : undefined
+  })
+  expect(first).toMatchObject({
+    via: 'smtp',
+    path: 'submission',
+    status: 250,
+    error_message: null,
+    client: '127.0.0.1',
+  })
+  expect(second).toMatchObject({ via: 'smtp', status: Number(rejected.slice(0, 3)), error_type: 'not_found' })
+  const { body } = await app.manage('GET', `/organization/api-requests/${second.request_id}`)
+  expect(JSON.parse(body.data.body)).toEqual({ recipients: [to] })
+})

@@ -1,4 +1,5 @@
 import type { KeyCache } from '../accounts/key-cache.ts'
+import type { ApiRequestLog } from '../api-requests/api-request-log.ts'
 import type { Config } from '../config/config.ts'
 import { submissionTlsOf } from '../config/setting-files.ts'
 import type { Log } from '../runtime/log.ts'
@@ -7,6 +8,7 @@ import { hostOf } from '../values/domain.ts'
 import type { AcceptParts } from './accept-email.ts'
 import { watchCertificate } from './certificate-files.ts'
 import type { SubmissionListener, SubmissionOptions } from './listener.ts'
+import { recordEmails } from './record-emails.ts'
 import { SignIn } from './sign-in.ts'
 
 export type { SubmissionListener } from './listener.ts'
@@ -22,7 +24,13 @@ export function submissionAddressOf(config: Config) {
   return { host: isPublic ? submissionNameOf(config) : host, port, tlsPort, isPublic }
 }
 
-export type SubmissionParts = AcceptParts & { config: Config; keys: KeyCache; keyLimit: RateLimit; log: Log }
+export type SubmissionParts = AcceptParts & {
+  config: Config
+  keys: KeyCache
+  keyLimit: RateLimit
+  apiRequests: ApiRequestLog
+  log: Log
+}
 
 /** Starts the listener for submission. Returns undefined if no port is set. */
 export async function listenForSubmission(parts: SubmissionParts): Promise<SubmissionListener | undefined> {
@@ -37,7 +45,7 @@ export async function listenForSubmission(parts: SubmissionParts): Promise<Submi
   ])
   return startSubmission({
     ...{ host, port, tlsPort, keyLimit, log },
-    accept: (email) => acceptSubmission(parts, email),
+    accept: recordEmails(parts.apiRequests, (email) => acceptSubmission(parts, email)),
     name: submissionNameOf(config),
     certificate: submissionTlsOf(config),
     newCertificate: certificateWatch(config, log),

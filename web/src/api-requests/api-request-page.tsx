@@ -14,6 +14,12 @@ import { Time } from '../ui/time.tsx'
 import { apiRequestQuery } from './api-requests.api.ts'
 import { durationOf, RequestStatus } from './request-status.tsx'
 
+const sources: Record<ApiRequestDetail['via'], string> = {
+  api: 'HTTP API',
+  mcp: 'MCP, by an assistant',
+  smtp: 'SMTP',
+}
+
 export function ApiRequestPage() {
   const { id = '' } = useParams()
   const request = useQuery(apiRequestQuery(id))
@@ -57,7 +63,7 @@ function RequestView({ request }: { request: ApiRequestDetail }) {
           ],
           ['Time', <Time key="at" at={request.at} />],
           ['Duration', durationOf(request)],
-          ['Made with', request.via === 'mcp' ? 'MCP, by an assistant' : 'HTTP API'],
+          ['Made with', sources[request.via]],
           ['Client address', request.client ?? '–'],
           ['User agent', request.user_agent ?? '–'],
         ]}

@@ -33,10 +33,10 @@ const columns: Column<ApiRequest>[] = [
         <RowLink to={paths.apiRequest(request.request_id)}>
           {request.method} {request.path}
         </RowLink>
-        {request.via === 'mcp' && (
+        {request.via !== 'api' && (
           <>
             {' '}
-            <StatusBadge tone="neutral">MCP</StatusBadge>
+            <StatusBadge tone="neutral">{request.via.toUpperCase()}</StatusBadge>
           </>
         )}
         {request.error_message && (
