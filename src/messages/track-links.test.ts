@@ -172,3 +172,14 @@ test('a hostile document takes no longer than a plain one of its size', () => {
   ])
     expect(track(piece.repeat(length / piece.length)).html).toContain(pixel)
 })
+
+test('tracks the first thousand links', () => {
+  const html = '<a href="https://a.example">x</a>'.repeat(1_001)
+  const tracked = trackLinks(html, {
+    trackedUrl: () => 'https://t.example',
+    pixelUrl: undefined,
+    unsubscribeUrl: undefined,
+  })
+  expect(tracked.split('https://t.example')).toHaveLength(1_001)
+  expect(tracked).toMatch(/<a href="https:\/\/a\.example">x<\/a>$/)
+})

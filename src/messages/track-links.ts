@@ -11,8 +11,11 @@ export type Tracking = {
   unsubscribeUrl: string | undefined
 }
 
+/** Signing a link takes about 20 microseconds on the main thread, for each recipient. */
+const linksMax = 1_000
+
 /**
- * Replaces the http links of an email by `trackedUrl` and appends the tracking pixel to its body. Links of other
+ * Replaces the first thousand http links of an email by `trackedUrl` and appends the tracking pixel to its body. Links of other
  * schemes or with `data-waxwing-track="off"`, and the content of comments, styles and scripts, stay unchanged byte for
  * byte.
  */
@@ -21,6 +24,7 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
   let tracked = ''
   let copied = 0
   let bodyEnd = -1
+  let links = 0
   visitTags(html, {
     wants: (name) => name === 'a' || name === 'area' || name === '/body',
     visit: (name, start, attributes) => {
@@ -30,7 +34,7 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
       }
       const href = trackedUrl && trackableHref(attributes)
       const url = href && destinationOf(href.value)
-      if (!url || url === unsubscribeUrl) return
+      if (!url || url === unsubscribeUrl || ++links > linksMax) return
       tracked += `${html.slice(copied, href.start)}"${escapeHtml(trackedUrl(url))}"`
       copied = href.end
     },
