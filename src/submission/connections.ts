@@ -7,6 +7,7 @@ import type { SubmissionLimits } from './limits.ts'
 type Endpoint = { remoteAddress?: string | undefined; remotePort?: number | undefined; localPort?: number | undefined }
 
 type Connection = {
+  key: string
   socket: Socket
   network: string
   organizationId: OrganizationId | undefined
@@ -34,21 +35,21 @@ export class Connections {
     return this.#open.size
   }
 
-  /** Returns false if the connection is refused. */
+  /**
+   * Returns false if the connection is refused. Where a limit is reached, the oldest connection that has not signed in is
+   * closed instead, so that clients that never do cannot keep others out.
+   */
   enter(socket: Socket): boolean {
     const { connectionsMax, connectionsPerAddressMax, anonymousConnectionsMax, signInMs } = this.#limits
     const key = keyOf(socket)
     const network = clientNetwork(socket.remoteAddress ?? '')
     const isSame = (other: Connection) => other.network === network
-    if (this.#open.size >= connectionsMax || this.#count(isSame) >= connectionsPerAddressMax) return false
-    const [oldest] = this.#anonymous
-    if (oldest && this.#anonymous.size >= anonymousConnectionsMax) {
-      this.#anonymous.delete(oldest)
-      oldest.socket.destroy()
-    }
+    if (this.#count(isSame) >= connectionsPerAddressMax && !this.#closeAnonymous(isSame)) return false
+    if (this.#open.size >= connectionsMax && !this.#closeAnonymous()) return false
+    if (this.#anonymous.size >= anonymousConnectionsMax) this.#closeAnonymous()
     const signInTimer = setTimeout(() => socket.destroy(), signInMs).unref()
     const connection: Connection = {
-      ...{ socket, network, organizationId: undefined, signInTimer },
+      ...{ key, socket, network, organizationId: undefined, signInTimer },
       ...{ transactionTimer: undefined, isReceiving: false },
     }
     this.#open.set(key, connection)
@@ -109,6 +110,17 @@ export class Connections {
 
   destroyAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy()
+  }
+
+  /** Closes the oldest such connection that has not signed in. Returns false if there is none. */
+  #closeAnonymous(isMeant: (connection: Connection) => boolean = () => true): boolean {
+    for (const connection of this.#anonymous) {
+      if (!isMeant(connection)) continue
+      connection.socket.destroy()
+      this.#remove(connection.key)
+      return true
+    }
+    return false
   }
 
   #remove(key: string): void {

@@ -206,7 +206,8 @@ test('tracks links and opens if the email asks for it, and leaves the other part
     headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140' },
   })
   expect(clicked.headers.get('location')).toBe('https://acme.example/?a=1&b=2')
-  const { events } = await messageOf(app, id!)
+  const { events, tags } = await messageOf(app, id!)
+  expect(tags).toEqual([{ name: 'order', value: '1042' }])
   expect(events.map((event: { event_name: string }) => event.event_name)).toContain('emailClick')
 })
 
