@@ -25,6 +25,7 @@ export type Victim = AsyncDisposable & {
   attacker: Customer & { organizationId: OrganizationId }
   tokens: Tokens
   bouncePort: number
+  submissionPort: number
   bounceDomain: string
   /** An endpoint of the attacker that never responds. */
   hangingUrl: string
@@ -40,13 +41,14 @@ export type Victim = AsyncDisposable & {
 export async function startVictim(environment: Record<string, string> = {}): Promise<Victim> {
   const database = await createTestDb()
   const hanging = await startReceiver(() => {}, { plain: true })
-  const bouncePort = await freePort()
+  const [bouncePort, submissionPort] = [await freePort(), await freePort()]
   const service = await startService('start', {
     DATABASE_URL: database.url,
     APP_SECRET: appSecret,
     LOG_LEVEL: 'warn',
     BOUNCE_SMTP_PORT: String(bouncePort),
     BOUNCE_SMTP_HOST: '127.0.0.1',
+    SUBMISSION_PORT: String(submissionPort),
     BOUNCE_DOMAIN: bounceDomain,
     ...environment,
   })
@@ -66,6 +68,7 @@ export async function startVictim(environment: Record<string, string> = {}): Pro
     bystander,
     tokens: createTokens({ current: appSecret }),
     bouncePort,
+    submissionPort,
     bounceDomain,
     hangingUrl: hanging.url(),
     stalls: probe.stalls,
