@@ -204,7 +204,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, flowSendRoutes({ acceptor }))
           await add(organization, testEmailRoutes(testEmails))
           await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
-          await add(organization, sendAgainRoutes({ db, acceptor }))
+          await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
           await add(organization, broadcastRoutes({ db, read, runner }))
           await add(organization, broadcastActionRoutes({ ...testEmails, read }))
           await add(organization, inboxRoutes({ db, read }))

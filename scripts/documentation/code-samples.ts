@@ -51,7 +51,11 @@ const headerText = (name: string, value: string) =>
   value.includes('$WAXWING_') ? `"${name}: ${value}"` : shellText(`${name}: ${value}`)
 
 /** Methods of the SDK with another name than their operation. */
-const methodNames: Readonly<Record<string, string>> = { readEvents: 'events.list' }
+const methodNames: Readonly<Record<string, string>> = {
+  readEvents: 'events.list',
+  sendEmail: 'emails.send',
+  sendEmails: 'emails.batch',
+}
 
 /** Uses the SDK, whose methods have the names of the operations. Operations that a client does not call have none. */
 function typescript(

@@ -1,10 +1,7 @@
 import { type Call, type CallOptions, callApi, clientOptions } from './call.ts'
-import { WaxwingError } from './errors.ts'
+import { type Attachment, attachmentBody, Emails, idempotent, type SendOptions, timeOf } from './emails.ts'
 import { EventFeed, type FeedPage } from './event-feed.ts'
 import type { MetricEventName } from './events.ts'
-
-/** The idempotency keys that the API accepts. */
-const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 export type WaxwingOptions = {
   /** `wxk_…`, from the settings of your organization. */
@@ -64,53 +61,6 @@ export type EmailToSend = {
   /** At most 20 files of 10 MB each, and 15 MB together. */
   attachments?: Attachment[]
 }
-/** A file that is sent with an email. */
-export type Attachment = {
-  filename: string
-  /** The bytes of the file, or its content in base64. */
-  content: Uint8Array | string
-  /** Derived from the file name if omitted. */
-  contentType?: string
-  /** Shows an image in the HTML: `logo` for `<img src="cid:logo">`. */
-  contentId?: string
-}
-/** An email without a flow. Each recipient gets a message of its own; nobody sees `bcc`. */
-export type Email = {
-  /** `hello@example.com` or `Example <hello@example.com>`. */
-  from: string
-  to: string | string[]
-  cc?: string | string[]
-  bcc?: string | string[]
-  replyTo?: string | string[]
-  subject: string
-  html?: string
-  /** Derived from `html` if omitted. */
-  text?: string
-  attachments?: Attachment[]
-  headers?: Record<string, string>
-  tags?: { name: string; value: string }[]
-  /** Both are tracked by default. */
-  tracking?: { opens?: boolean; clicks?: boolean }
-  /** Default `transactional`. */
-  kind?: 'transactional' | 'marketing'
-  sendAt?: Date | string
-}
-export type EmailMessage = {
-  id: string
-  email: string
-  status: 'queued' | 'scheduled' | 'suppressed'
-  reason: string | null
-}
-export type EmailSent = { id: string; messages: EmailMessage[]; warnings: string[] }
-export type EmailProblem = { type: string; message: string; fields: { path: string; problem: string }[] }
-export type EmailResult = ({ ok: true } & EmailSent) | { ok: false; error: EmailProblem }
-export type SendOptions = {
-  /**
-   * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Generated if
-   * omitted, so that retries are safe.
-   */
-  idempotencyKey?: string
-}
 export type EmailAccepted = {
   messageId: string
   flowId: string
@@ -147,6 +97,8 @@ export type EmailEventMetric = MetricCounts & {
 export class Waxwing {
   /** All events of the organization, for programs that cannot receive webhooks or must not miss one. */
   readonly events: EventFeed
+  /** Emails without a flow. */
+  readonly emails: Emails
   readonly #baseUrl: string
   readonly #headers: Record<string, string>
   readonly #options: CallOptions
@@ -158,6 +110,7 @@ export class Waxwing {
     this.#baseUrl = baseUrl
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
     this.#options = rest
+    this.emails = new Emails((path, body, headers) => this.#call('POST', path, body, headers))
     this.events = new EventFeed(async (query, { waitMs, signal }) => {
       const url = `${this.#baseUrl}/public/api/v1/events${query}`
       const call: Call = { method: 'GET', url, headers: this.#headers, isRepeatable: true, signal }
@@ -201,24 +154,6 @@ export class Waxwing {
     return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, idempotent(options))
   }
 
-  /** Sends an email without a flow. Returns once it is durably queued. */
-  async sendEmail(email: Email, options: SendOptions = {}): Promise<EmailSent> {
-    return this.#call('POST', '/public/api/v1/emails', emailBody(email), idempotent(options))
-  }
-
-  /** Sends up to 100 emails. Each is accepted or rejected on its own, or with `atomic` all of them or none. */
-  async sendEmails(emails: Email[], options: SendOptions & { atomic?: boolean } = {}): Promise<EmailResult[]> {
-    const query = options.atomic ? '?atomic=true' : ''
-    const body = emails.map(emailBody)
-    const { results } = await this.#call<{ results: EmailResult[] }>(
-      'POST',
-      `/public/api/v1/emails/batch${query}`,
-      body,
-      idempotent(options),
-    )
-    return results
-  }
-
   /** Cancels an email that is scheduled or queued. Throws `conflict` if it was sent or is being sent. */
   async cancelEmail(messageId: string): Promise<{ messageId: string; status: 'cancelled' }> {
     return this.#call('DELETE', `/public/api/v1/messages/${encodeURIComponent(messageId)}`)
@@ -254,41 +189,6 @@ export class Waxwing {
     }
     return inCamelCase((await callApi<{ data: unknown }>(call, this.#options)).data) as Data
   }
-}
-
-function idempotent({ idempotencyKey = crypto.randomUUID() }: SendOptions): Record<string, string> {
-  // Other characters cannot be sent in a header and would look like a network error.
-  if (!keyPattern.test(idempotencyKey)) {
-    const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
-    throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
-  }
-  return { 'Idempotency-Key': idempotencyKey }
-}
-
-const timeOf = (time: Date | string | undefined) => (time instanceof Date ? time.toISOString() : time)
-
-const emailBody = ({ replyTo, sendAt, attachments, ...email }: Email) => ({
-  ...email,
-  reply_to: replyTo,
-  send_at: timeOf(sendAt),
-  attachments: attachments?.map(attachmentBody),
-})
-
-const attachmentBody = ({ filename, content, contentType, contentId }: Attachment) => ({
-  filename,
-  content: typeof content === 'string' ? content : base64Of(content),
-  content_type: contentType,
-  content_id: contentId,
-})
-
-const encodedBytesMax = 0x6000
-
-/** Without `Buffer`, which edge runtimes do not have. In parts, because a call has a limited number of arguments. */
-function base64Of(bytes: Uint8Array): string {
-  const parts: string[] = []
-  for (let start = 0; start < bytes.length; start += encodedBytesMax)
-    parts.push(btoa(String.fromCharCode(...bytes.subarray(start, start + encodedBytesMax))))
-  return parts.join('')
 }
 
 /** Responses contain no free-form objects, so all keys can be renamed. */

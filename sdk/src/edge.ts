@@ -16,6 +16,16 @@ export {
   type VerifyOptions,
   WebhookVerificationError,
 } from './delivery.ts'
+export type {
+  Attachment,
+  Email,
+  EmailMessage,
+  EmailProblem,
+  EmailResult,
+  EmailSent,
+  Emails,
+  SendOptions,
+} from './emails.ts'
 export * from './errors.ts'
 export * from './event-feed.ts'
 export * from './events.ts'

@@ -6,6 +6,16 @@ export {
   WebhookVerificationError,
 } from './delivery.ts'
 export { type CommandLine, runDeveloperCommand } from './developer-commands.ts'
+export type {
+  Attachment,
+  Email,
+  EmailMessage,
+  EmailProblem,
+  EmailResult,
+  EmailSent,
+  Emails,
+  SendOptions,
+} from './emails.ts'
 export * from './errors.ts'
 export * from './event-feed.ts'
 export * from './events.ts'

@@ -49,7 +49,7 @@ async function* contentOf(
     }
     const { fileId, start, end, encoding } = piece
     for await (const bytes of readFile(db, organizationId, fileId, { start, end }))
-      yield encoding === 'base64' ? Buffer.from(base64Lines(bytes), 'latin1') : bytes
+      yield encoding === 'base64' ? base64Lines(bytes) : bytes
   }
 }
 

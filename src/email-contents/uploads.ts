@@ -6,7 +6,7 @@ import { sumFileBytes } from './files.sql.ts'
 import { discardUploads, FileUpload, type NewFile } from './files.ts'
 
 /** Requests with large bodies that are received or processed at the same time. Each takes a few megabytes of memory. */
-const largeRequests = { perOrganization: 4, overall: 16, waitingPerOrganization: 8, waitMs: 5_000 }
+const largeRequests = { perOrganization: 4, overall: 16, waitingPerOrganization: 50, waitMs: 5_000 }
 
 /** How long the size of an organization's files is remembered. It may be exceeded by what is accepted meanwhile. */
 const sizeMsMax = 10_000

@@ -58,14 +58,19 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         querystring: Type.Object({
           status: Type.Optional(Status),
           query: Type.Optional(Type.String({ maxLength: 200 })),
+          include_built_in: Type.Optional(
+            Type.Boolean({
+              description: 'Includes the flows that emails without a flow belong to. They cannot be used or changed.',
+            }),
+          ),
           ...pageQuery,
         }),
         response: pages(FlowSummaryOut),
       },
       handler: async (request) => {
-        const { status, query } = request.query
+        const { status, query, include_built_in: includesBuiltIn } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
-        const filter = { status, query, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
+        const filter = { status, query, includesBuiltIn, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
         const organizationId = organizationIdOf(request)
         const flows = await read(organizationId, (tx) => selectFlows(tx, organizationId, filter))
         const { items, nextCursor } = toPage(flows, limit, ({ id }) => [id])

@@ -143,6 +143,7 @@ export type FlowSummary = Flow & {
 export type FlowFilter = {
   status?: FlowStatus | undefined
   query?: string | undefined
+  includesBuiltIn?: boolean | undefined
   before?: FlowId | undefined
   limit: number
 }
@@ -162,7 +163,7 @@ export async function selectFlows(
   const conditions = [
     sql`flows.organization_id = ${organizationId}`,
     sql`flows.deleted_at is null`,
-    sql`not flows.is_built_in`,
+    ...(filter.includesBuiltIn ? [] : [sql`not flows.is_built_in`]),
     filter.status ? sql`flows.status = ${filter.status}` : sql`flows.status <> 'archived'`,
     ...(filter.query ? [matchesQuery(filter.query)] : []),
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),

@@ -4,6 +4,8 @@ import { Type } from 'typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import { AttachmentOut, attachmentsOut } from '../email-contents/attachment-shapes.ts'
+import { findWholeContent } from '../email-contents/contents.ts'
 import { answers, IdParams, Named, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
@@ -27,6 +29,9 @@ const EmailOut = Named('InboxEmail', {
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
   truncated: Type.Boolean({ description: 'Whether only the start of the email is returned.' }),
   raw: Type.String(),
+  attachments: Type.Array(AttachmentOut, {
+    description: 'Attachments of the message. They can be downloaded from it.',
+  }),
 })
 const shownBytesMax = 256 * 1024
 /** Parsing takes time per line: 256 KiB of very short lines would take more than a second. */
@@ -83,13 +88,15 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         if (!email) throw notFound('email')
         const shown = beginningOf(email.raw)
         const { html, text, headers } = await PostalMime.parse(shown)
+        const content = email.contentId ? await findWholeContent(db, reader.organizationId, email.contentId) : undefined
         return ok({
           ...summaryOut(email),
           html: html ?? null,
           text: text ?? null,
           headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
-          truncated: shown.length < email.raw.length,
+          truncated: shown.length < email.sizeBytes,
           raw: shown.toString('utf8'),
+          attachments: attachmentsOut(content),
         })
       },
     })

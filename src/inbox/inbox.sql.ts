@@ -1,7 +1,7 @@
 import type { Db, Reader, Writer } from '../db/db.ts'
 import { countRows, first, hasRows } from '../db/rows.ts'
 import { and, sql } from '../db/sql.ts'
-import type { MessageId, OrganizationId } from '../values/ids.ts'
+import type { EmailId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type InboxSummary = {
   messageId: MessageId
@@ -44,8 +44,10 @@ export async function selectInbox(
 
 export const findInInbox = (db: Reader, organizationId: OrganizationId, messageId: MessageId, reader: InboxReader) =>
   first(
-    db<InboxSummary & { raw: Buffer }>`
-    select ${inboxColumns(organizationId)}, raw
+    db<InboxSummary & { raw: Buffer; contentId: EmailId | null }>`
+    select ${inboxColumns(organizationId)}, raw,
+      (select content_id from messages
+        where messages.organization_id = ${organizationId} and messages.id = inbox.message_id) as content_id
     from inbox
     where organization_id = ${organizationId} and message_id = ${messageId} and ${visibleTo(reader)}`,
   )

@@ -104,7 +104,7 @@ export class EmailAcceptor {
       run: (items) => this.#acceptAll(items),
       itemsMax,
       waitingMax,
-      splitOn: isDataFault,
+      splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
     this.#batcher = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
   }

@@ -71,8 +71,8 @@ export class Acceptor {
       waitingMax,
       // While one batch is being committed, this process prepares the next.
       concurrency: 2,
-      // Data that PostgreSQL rejects must not fail the other requests of its batch.
-      splitOn: isDataFault,
+      // Data that PostgreSQL rejects, or a file that is gone, must not fail the other requests of its batch.
+      splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
     this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
   }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { keyOf } from '../accounts/guards.ts'
-import { chunkBytes, smallFile } from '../email-contents/files.ts'
+import { smallFile, smallFileBytesMax } from '../email-contents/files.ts'
 import type { Upload, Uploads } from '../email-contents/uploads.ts'
 import { createJsonParser } from '../http/json-body.ts'
 import { JsonWithFiles } from '../http/json-with-files.ts'
@@ -9,8 +9,8 @@ import { enterSection } from '../runtime/event-loop.ts'
 import { Refusal } from '../values/errors.ts'
 import { attachmentBytesMax, type ReceivedFiles, tooLarge } from './attachment-input.ts'
 
-/** The files in a small body have at most the size of a chunk. */
-const smallBytesMax = chunkBytes
+/** A larger body is read as it arrives. */
+const smallBytesMax = smallFileBytesMax
 /** Attachments of 15 MB in base64, and everything else. */
 const bodyBytesMax = 26 * 1024 * 1024
 /** Everything but the attachments. HTML and text have at most 1 MB each, before they are escaped. */

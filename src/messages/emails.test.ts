@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { startReceiver } from '../../test/support/webhook-receiver.ts'
 
 const from = 'Acme <hello@acme.example>'
 const email = { from, to: 'ada@example.com', subject: 'Your invoice', html: '<p>Hello</p>', text: 'Hello' }
@@ -98,6 +99,198 @@ test('one of the bodies is enough, and tracking can be turned off', async () => 
   expect(noOpens.html).toMatch(/\/t\/c\//)
   expect(noOpens.html).not.toMatch(/\/t\/o\//)
   expect(noClicks.html).toMatch(/^<a href="https:\/\/acme\.example\/">Shop<\/a><img src=".*\/t\/o\//)
+})
+
+test('tags are part of the events and webhooks of an email', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  const app = await newApp()
+  await app.manage('POST', '/organization/webhooks', { name: 'CRM', url: receiver.url(), event_types: ['emailSent'] })
+  const tags = [{ name: 'order', value: '42 & more' }]
+  const { body } = await send(app, { tags })
+  await send(app, { to: 'ben@example.com' })
+  await until('the webhooks', () => receiver.posts.length === 2)
+  const data = receiver.posts.map((post) => JSON.parse(post.body.toString()).data)
+  expect(data.find((each) => each.message_id === body.data.messages[0].id).tags).toEqual(tags)
+  expect(data.find((each) => each.contact.email === 'ben@example.com')).not.toHaveProperty('tags')
+})
+
+test('a message is sent again with its content and files', async () => {
+  const app = await newApp()
+  const attachments = [{ filename: 'a.txt', content: 'YQ==' }]
+  const { body } = await send(app, { to: ['ada@example.com', 'ben@example.com'], attachments })
+  const again = await app.manage('POST', `/organization/messages/${body.data.messages[1].id}/send-again`)
+  expect(again.body.data).toMatchObject({ contact_email: 'ben@example.com', status: 'queued' })
+  expect(await message(app, again.body.data.message_id)).toMatchObject({
+    html: '<p>Hello</p>',
+    to: ['ada@example.com', 'ben@example.com'],
+    attachments: [{ filename: 'a.txt', is_stored: true }],
+  })
+})
+
+test('a suppressed recipient gets nothing, and the others do', async () => {
+  const app = await newApp()
+  await app.manage('POST', '/organization/suppressions', { email: 'ben@example.com' })
+  const { body } = await send(app, { to: ['ada@example.com', 'ben@example.com'] })
+  expect(body.data.messages).toMatchObject([
+    { email: 'ada@example.com', status: 'queued', reason: null },
+    { email: 'ben@example.com', status: 'suppressed', reason: 'manual' },
+  ])
+})
+
+test('a marketing email needs a subscription, and can be unsubscribed from', async () => {
+  const app = await newApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'News' })).body.data.id
+  await app.publicApi('POST', '/contacts/add-group-members', {
+    group_id: group,
+    members: [{ email: 'ada@example.com' }],
+  })
+  const { body } = await send(app, { kind: 'marketing', to: ['ada@example.com', 'stranger@example.com'] })
+  expect(body.data.messages).toMatchObject([{ status: 'queued' }, { status: 'suppressed', reason: 'not_subscribed' }])
+  const { raw, html, text } = await inInbox(app, body.data.messages[0].id)
+  expect(raw).toMatch(/^List-Unsubscribe: <http/m)
+  expect(raw).toMatch(/^List-Unsubscribe-Post: /m)
+  expect(html).toMatch(/\/u\/.*Unsubscribe/)
+  expect(text).toContain('Unsubscribe: http')
+  expect(await message(app, body.data.messages[0].id)).toMatchObject({ flow_name: 'Marketing emails without a flow' })
+})
+
+test('a batch accepts each email on its own, or all of them', async () => {
+  const app = await newApp()
+  const emails = [email, { ...email, to: 'nobody' }, { ...email, subject: 7 }, { ...email, to: 'ben@example.com' }]
+  const headers = { 'idempotency-key': 'batch-1' }
+  const { status, body } = await app.publicApi('POST', '/emails/batch', emails, headers)
+  expect(status).toBe(200)
+  expect(body.data.results).toMatchObject([
+    { ok: true, messages: [{ email: 'ada@example.com' }] },
+    { ok: false, error: { type: 'validation_failed', message: 'to: is not a valid email address' } },
+    { ok: false, error: { type: 'validation_failed', fields: [{ path: 'subject', problem: 'must be string' }] } },
+    { ok: true, messages: [{ email: 'ben@example.com' }] },
+  ])
+  const again = await app.publicApi('POST', '/emails/batch', emails, headers)
+  expect([again.headers.get('idempotent-replayed'), again.body.data]).toEqual(['true', body.data])
+  const atomic = await app.publicApi('POST', '/emails/batch?atomic=true', emails)
+  expect([atomic.status, atomic.body.error.fields[0].path]).toEqual([422, '1.to'])
+  const list = await app.manage('GET', '/organization/messages')
+  expect(list.body.data).toHaveLength(2)
+  for (const wrong of [[], Array(101).fill(email), {}, null])
+    expect((await app.publicApi('POST', '/emails/batch', wrong)).status).toBe(422)
+})
+
+test('concurrent requests with one idempotency key send once', async () => {
+  const app = await newApp()
+  const to = ['ada@example.com', 'ben@example.com']
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => send(app, { to }, { 'idempotency-key': 'order-1' })),
+  )
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  const list = await app.manage('GET', '/organization/messages')
+  expect(list.body.data).toHaveLength(2)
+  const other = await send(app, { to: 'ada@example.com' }, { 'idempotency-key': 'order-1' })
+  expect([other.status, other.body.error.type]).toEqual([409, 'idempotency_key_reused'])
+})
+
+test('a scheduled email is sent at its time, and can be cancelled', async () => {
+  const app = await newApp()
+  const send_at = new Date(Date.now() + 3_600_000).toISOString()
+  const { body } = await send(app, { send_at })
+  const [{ id, status }] = body.data.messages
+  expect(status).toBe('scheduled')
+  const cancelled = await app.publicApi('DELETE', `/messages/${id}`)
+  expect(cancelled.body.data).toEqual({ message_id: id, status: 'cancelled' })
+})
+
+const injection = 'x\r\nBcc: eve@example.com'
+test.for([
+  [{ from: `Acme ${injection} <a@acme.example>` }, 'from'],
+  [{ from: 'Acme <a@acme.example>, Eve <e@evil.example>' }, 'from'],
+  [{ to: `ada@example.com${injection}` }, 'to'],
+  [{ to: ['ada@example.com', `"${injection}" <b@example.com>`] }, 'to.1'],
+  [{ cc: `ada@example.com, ben@example.com` }, 'cc'],
+  [{ reply_to: injection }, 'reply_to'],
+  [{ subject: injection }, 'subject'],
+  [{ subject: '' }, 'subject'],
+  [{ headers: { 'X-A': injection } }, 'headers.X-A'],
+  [{ headers: { 'X-A\r\nBcc': 'a' } }, 'headers.X-A\r\nBcc'],
+  [{ headers: { Bcc: 'eve@example.com' } }, 'headers.Bcc'],
+  [{ headers: { From: 'eve@example.com' } }, 'headers.From'],
+  [{ headers: { 'Message-ID': '<a@b>' } }, 'headers.Message-ID'],
+  [{ headers: { 'Content-Type': 'text/plain' } }, 'headers.Content-Type'],
+  [{ headers: { 'DKIM-Signature': 'v=1' } }, 'headers.DKIM-Signature'],
+  [{ headers: { 'X-SMTPAPI': '{"to":["eve@example.com"]}' } }, 'headers.X-SMTPAPI'],
+  [{ headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.X-A'],
+  [{ kind: 'marketing', headers: { 'List-Unsubscribe': '<https://evil.example>' } }, 'headers.List-Unsubscribe'],
+  [{ headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, '1'])) }, 'headers'],
+  [{ tags: [{ name: 'a b', value: '' }] }, 'tags.0.name'],
+  [{ tags: Array(11).fill({ name: 'a', value: '' }) }, 'tags'],
+  [{ to: Array.from({ length: 51 }, (_, n) => `a${n}@example.com`) }, 'to'],
+  [{ html: undefined, text: undefined }, 'html'],
+  [{ html: 'x'.repeat(1024 * 1024 + 1) }, 'html'],
+  [{ text: 'a\0b' }, 'text'],
+  [{ scheduled_at: '2030-01-01T00:00:00Z' }, 'scheduled_at'],
+  [{ to: { email: 'ada@example.com' } }, 'to'],
+] as const)('an email is rejected: %j', async ([fields, path]) => {
+  const app = await newApp()
+  const { status, body } = await send(app, fields)
+  expect([status, body.error.type]).toEqual([422, 'validation_failed'])
+  expect(body.error.fields[0].path).toBe(path)
+})
+
+test('a key that may only send without a flow cannot send through flows', async () => {
+  const app = await newApp()
+  const created = await app.manage('POST', '/organization/api-keys', { name: 'smtp', scopes: ['messages:send'] })
+  const headers = { 'x-api-token': created.body.data.api_key }
+  const call = (path: string, body: object) => app.call('POST', `/public/api/v1${path}`, { headers, body })
+  expect((await call('/emails', email)).status).toBe(200)
+  const rejected = await call('/flow/send-email-through-flow', { flow_id: 'flw_x', contact_email: 'a@example.com' })
+  expect([rejected.status, rejected.body.error.type]).toEqual([403, 'insufficient_scope'])
+})
+
+test('the flow of emails without one cannot be used, changed or deleted', async () => {
+  const app = await newApp()
+  const { body } = await send(app, {})
+  const { flow_id: id } = await message(app, body.data.messages[0].id)
+  const path = `/organization/flows/${id}`
+  for (const [method, url, fields] of [
+    ['GET', path],
+    ['PATCH', path, { name: 'Mine' }],
+    ['DELETE', path],
+    ['PUT', `${path}/draft`, { subject: 'Mine' }],
+    ['POST', `${path}/publish`, {}],
+    ['POST', `${path}/test`, { to: 'a@example.com' }],
+    ['POST', `${path}/send`, { contact_email: 'a@example.com' }],
+    ['POST', `${path}/duplicate`, {}],
+  ] as const)
+    expect([method, url, (await app.manage(method, url, fields)).status]).toEqual([method, url, 404])
+  const through = await app.publicApi('POST', '/flow/send-email-through-flow', {
+    flow_id: id,
+    contact_email: 'a@example.com',
+  })
+  expect(through.status).toBe(404)
+  const broadcast = await app.manage('POST', '/organization/broadcasts', { name: 'B', flow_id: id })
+  expect(broadcast.status).toBeGreaterThanOrEqual(400)
+  expect((await app.manage('GET', `/organization/events?flow_id=${id}`)).status).toBe(200)
+})
+
+test('a sender outside of the allowed domains is rejected', async () => {
+  await using app = await startTestApp({ REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' }, [
+    'serve',
+  ])
+  expect((await send(app, {})).status).toBe(200)
+  const { status, body } = await send(app, { from: 'eve@evil.example' })
+  expect([status, body.error.type]).toEqual([422, 'sender_not_verified'])
+})
+
+test('contents and files of organizations are apart', async () => {
+  const [app, other] = [await newApp(), await newApp()]
+  const attachments = [{ filename: 'a.txt', content: 'c2VjcmV0' }]
+  const { body } = await send(app, { attachments })
+  await send(other, { attachments })
+  const [{ id }] = body.data.messages
+  for (const path of [`/organization/messages/${id}`, `/organization/messages/${id}/attachments/0`])
+    expect((await other.manage('GET', path)).status).toBe(404)
+  const files = await app.db<{ organizationId: string }>`
+    select organization_id from stored_files where hash = sha256('secret')`
+  expect(new Set(files.map(({ organizationId }) => organizationId)).size).toBe(2)
 })
 
 test('attachments and inline images are sent, listed and can be downloaded', async () => {

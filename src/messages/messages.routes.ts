@@ -7,6 +7,7 @@ import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import { AttachmentOut, attachmentsOut } from '../email-contents/attachment-shapes.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
 import { readFile } from '../email-contents/files.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -102,14 +103,8 @@ const MessageDetailOut = Named('MessageDetails', {
   cc: Type.Array(Type.String(), { description: 'Other recipients that all recipients see.' }),
   to: Type.Array(Type.String(), { description: 'The header To, if the email was not sent through a flow.' }),
   tags: Type.Array(TagSchema),
-  attachments: Type.Array(
-    Named('MessageAttachment', {
-      filename: Type.String(),
-      content_type: Type.String(),
-      size_bytes: Type.Integer(),
-      is_stored: Type.Boolean({ description: 'Whether it can be downloaded. Attachments are kept for 30 days.' }),
-    }),
-  ),
+  attachments: Type.Array(AttachmentOut),
+  is_without_flow: Type.Boolean({ description: 'Whether it was sent without a flow.' }),
   email_id: Nullable(Type.String({ description: 'What the messages of an email without a flow have in common.' })),
   html: Nullable(
     Type.String({
@@ -234,6 +229,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           cc: (content?.cc ?? []).map(shownMailbox),
           tags: message.tags ?? [],
           attachments: attachmentsOut(content),
+          is_without_flow: message.isBuiltIn,
           email_id: message.contentId && toText('eml', message.contentId),
           ...bodies,
           delivered_to: deliveredTo(message),
@@ -307,14 +303,6 @@ function deliveredTo({ relayReply, sentAt, email }: MessageDetail): 'inbox' | 'm
 const shownMailbox = ({ name, email }: Mailbox) => mailboxText({ name: name ?? null, email })
 
 type StoredContent = Awaited<ReturnType<typeof findWholeContent>>
-
-const attachmentsOut = (content: StoredContent) =>
-  (content?.attachments ?? []).map(({ filename, contentType, bytes }) => ({
-    filename,
-    content_type: contentType,
-    size_bytes: bytes,
-    is_stored: content?.hasFiles ?? false,
-  }))
 
 /** Returns nulls if the contact was erased, since the content was erased with it. */
 async function bodiesOf(

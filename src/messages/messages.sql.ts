@@ -110,12 +110,15 @@ export type MessageDetail = MessageRow & {
   recipient: RecipientSnapshot | null
   contentId: EmailId | null
   tags: Tag[] | null
+  /** Whether it was sent without a flow. */
+  isBuiltIn: boolean
 }
 
 export const findMessage = (db: Reader, organizationId: OrganizationId, id: MessageId) =>
   first(db<MessageDetail>`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
-      versions.from_name, versions.from_email, messages.recipient, messages.content_id, messages.tags
+      versions.from_name, versions.from_email, messages.recipient, messages.content_id, messages.tags,
+      flows.is_built_in
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id

@@ -2,15 +2,22 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
+import { filesOf } from '../email-contents/content.ts'
+import { findWholeContent, type NewContent } from '../email-contents/contents.ts'
+import { fileIsGone } from '../email-contents/files.ts'
 import { answers, IdParams, ok } from '../http/envelope.ts'
-import { parseEmail } from '../values/email.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { type EmailAddress, parseEmail } from '../values/email.ts'
+import { existing, notFound, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
+import { type EmailId, type OrganizationId, toText } from '../values/ids.ts'
 import type { Acceptor } from './accept.ts'
-import { findMessage } from './messages.sql.ts'
+import type { EmailAcceptor } from './accept-emails.ts'
+import { findMessage, type MessageDetail } from './messages.sql.ts'
 import { AcceptedOut, acceptedOut } from './send-email.routes.ts'
 
-export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }): FastifyPluginAsyncTypebox {
+type SendAgainParts = { db: Db; acceptor: Acceptor; emails: EmailAcceptor }
+
+export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post('/messages/:id/send-again', {
       schema: {
@@ -18,9 +25,9 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
         operationId: 'sendMessageAgain',
         summary: 'Send a message again',
         description:
-          'Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
+          'Sends a new message through the same flow to the same contact, with the same context and attachments. It uses the current version of the flow and the current address of the contact; an email without a flow has the same content. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
         errors: {
-          conflict: 'The message is a test email, or its contact was erased.',
+          conflict: 'The message is a test email, its contact was erased, or its attachments are no longer stored.',
           flow_not_active: 'The flow is paused or archived.',
           missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
           sender_not_verified: 'The sender of the flow is not in a verified domain.',
@@ -38,18 +45,58 @@ export function sendAgainRoutes({ db, acceptor }: { db: Db; acceptor: Acceptor }
         const contact = await getContact(db, organizationId, contactId)
         const parsed = parseEmail(contact.email)
         if (!parsed.ok) throw new Refusal('conflict', `The address of the contact ${parsed.problem}.`)
+        const address = { email: parsed.address, emailKey: parsed.key }
+        const content = message.contentId ? await contentOf(db, organizationId, message.contentId) : undefined
+        if (content?.details.from) {
+          const sent = await sendContentAgain(emails, message, address, content)
+          return ok(sent, sent.status === 'queued' ? 'Email queued' : 'Email not sent')
+        }
         const accepted = await acceptor.accept({
           organizationId,
           flowId,
-          email: parsed.address,
-          emailKey: parsed.key,
+          ...address,
           context,
           contextText: JSON.stringify(context),
           idempotencyKey: null,
           requestHash: null,
+          content,
         })
         return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
       },
     })
+  }
+}
+
+/** The content of a message, for another one. Throws `Refusal` if its files are no longer stored. */
+async function contentOf(db: Db, organizationId: OrganizationId, id: EmailId): Promise<NewContent> {
+  const content = await existing('email', findWholeContent(db, organizationId, id))
+  const { html, text, hasFiles, isLarge: _, organizationId: __, id: ___, ...details } = content
+  if (filesOf(details).length > 0 && !hasFiles) throw fileIsGone()
+  return { details, html, text, files: [], reusesFiles: true }
+}
+
+/** Sends an email without a flow to one of its recipients again. */
+async function sendContentAgain(
+  emails: EmailAcceptor,
+  { organizationId, flowId, flowKind: kind, contactId, subject, tags }: MessageDetail,
+  address: EmailAddress,
+  content: NewContent,
+) {
+  const email = { kind, recipients: [address], subject, tags: tags ?? [], sendAt: null, content }
+  const submission = { organizationId, emails: [email], isAtomic: true, idempotencyKey: null, requestHash: null }
+  const [result] = (await emails.accept(submission)).results
+  if (!result?.ok) throw result?.error ?? notFound('message')
+  const [message] = result.messages
+  return {
+    message_id: toText('msg', message!.id),
+    flow_id: toText('flw', flowId),
+    contact_id: toText('con', contactId),
+    contact_email: address.email,
+    contact_created: false,
+    status: message!.status,
+    reason: message!.reason,
+    queued_at: new Date().toISOString(),
+    send_at: null,
+    warnings: [],
   }
 }

@@ -7,17 +7,28 @@ export type FilePiece = { fileId: FileId; start: number; end: number; encoding: 
 export type Piece = string | FilePiece
 
 const lineBytes = 57
+const lineLength = 76
 const lineEndBytes = 2
 
 export function bytesOf(piece: Piece): number {
   if (typeof piece === 'string') return Buffer.byteLength(piece)
   const bytes = piece.end - piece.start
-  if (piece.encoding !== 'base64') return bytes
-  return Math.ceil(bytes / 3) * 4 + Math.ceil(bytes / lineBytes) * lineEndBytes
+  return piece.encoding === 'base64' ? encodedBytes(bytes) : bytes
 }
 
+const encodedBytes = (bytes: number) => Math.ceil(bytes / 3) * 4 + Math.ceil(bytes / lineBytes) * lineEndBytes
+
+/** Lines that are encoded at a time: short texts are released earlier than long ones. */
+const linesAtOnce = 64
+
 /** Each line ends with CRLF. The result of several parts is that of the whole if all but the last have whole lines. */
-export function base64Lines(bytes: Buffer): string {
-  const text = bytes.toString('base64')
-  return text === '' ? '' : `${text.replace(/.{76}(?=.)/g, '$&\r\n')}\r\n`
+export function base64Lines(bytes: Buffer): Buffer {
+  const lines = Buffer.allocUnsafe(encodedBytes(bytes.length))
+  let written = 0
+  for (let start = 0; start < bytes.length; start += linesAtOnce * lineBytes) {
+    const text = bytes.toString('base64', start, start + linesAtOnce * lineBytes)
+    for (let at = 0; at < text.length; at += lineLength)
+      written += lines.write(`${text.slice(at, at + lineLength)}\r\n`, written, 'latin1')
+  }
+  return lines
 }

@@ -9,7 +9,7 @@ export async function flowExists(db: Reader, organizationId: OrganizationId, id:
   return (await db`select from flows where organization_id = ${organizationId} and id = ${id}`).length > 0
 }
 
-export type FlowSent = { id: FlowId; name: string; sent: number }
+export type FlowSent = { id: FlowId; name: string; isBuiltIn: boolean; sent: number }
 
 /**
  * Returns the flows that sent the most within a period; of all flows, or only the given one. Each flow is looked up by
@@ -25,7 +25,7 @@ export async function selectTopFlows(
   const stretches = stretchesOf(from, until)
   const sentByFlow = sql`organization_id = ${organizationId} and event_name = 'emailSent' and flow_id = flows.id`
   return db<FlowSent>`
-    select flows.id, flows.name, counted.sent
+    select flows.id, flows.name, flows.is_built_in, counted.sent
     from flows
     -- Most flows of a long list sent nothing, which a single day counter shows.
     cross join lateral (

@@ -23,6 +23,7 @@ export const DailyCountsOut = Named('DailyCounts', { date: Day, ...counts })
 const TopFlowOut = Named('TopFlow', {
   flow_id: Type.String(),
   name: Type.String(),
+  is_built_in: Type.Boolean({ description: 'Whether it stands for emails without a flow.' }),
   sent: Type.Integer(),
   opens_unique: Type.Integer(),
   clicks_unique: Type.Integer(),

@@ -54,8 +54,26 @@ test('the overview returns days, totals, previous totals and top flows', async (
       },
     ],
     top_flows: [
-      { flow_id: first, name: 'Flow 1', sent: 2, opens_unique: 1, clicks_unique: 1, bounces: 0, unsubscribes: 1 },
-      { flow_id: second, name: 'Flow 2', sent: 1, opens_unique: 0, clicks_unique: 0, bounces: 1, unsubscribes: 0 },
+      {
+        flow_id: first,
+        name: 'Flow 1',
+        is_built_in: false,
+        sent: 2,
+        opens_unique: 1,
+        clicks_unique: 1,
+        bounces: 0,
+        unsubscribes: 1,
+      },
+      {
+        flow_id: second,
+        name: 'Flow 2',
+        is_built_in: false,
+        sent: 1,
+        opens_unique: 0,
+        clicks_unique: 0,
+        bounces: 1,
+        unsubscribes: 0,
+      },
     ],
   })
 

@@ -9,6 +9,7 @@ import { boundsOf, type Period } from './period.ts'
 export type TopFlow = {
   flowId: FlowId
   name: string
+  isBuiltIn: boolean
   sent: number
   opensUnique: number
   clicksUnique: number
@@ -41,11 +42,12 @@ async function listTopFlows(
 ): Promise<TopFlow[]> {
   const top = await selectTopFlows(db, organizationId, only, bounds, topMax)
   const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ id }) => id) }, bounds)
-  return top.map(({ id, name, sent }) => {
+  return top.map(({ id, name, isBuiltIn, sent }) => {
     const count = (eventName: EventName) => countOf(eventName, id)[0]!
     return {
       flowId: id,
       name,
+      isBuiltIn,
       sent,
       opensUnique: count('emailOpen').unique,
       clicksUnique: count('emailClick').unique,

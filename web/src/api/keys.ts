@@ -35,6 +35,7 @@ export const keys = {
   flowLists: ['flows', 'list'],
   flowList: (filter: object) => ['flows', 'list', filter],
   flowChoices: ['flows', 'choices'],
+  flowFilter: ['flows', 'filter'],
   flow: (id: string) => ['flows', id],
   flowResults: (id: string, range: object, timezone: string) => ['flows', id, 'results', range, timezone],
   linkClicks: (id: string, filter: object) => ['flows', id, 'link-clicks', filter],

@@ -111,6 +111,7 @@ export type EventName = EmailEvent['event_name']
 export type Message = Item<Data<`${Org}/messages`, 'get'>>
 export type MessageStatus = Message['status']
 export type MessageDetail = Data<`${Org}/messages/{id}`, 'get'>
+export type EmailAttachment = Item<MessageDetail['attachments']>
 /** An event in the details of its message. */
 export type EventSummary = Item<MessageDetail['events']>
 export type InboxRow = Item<Data<`${Org}/inbox`, 'get'>>

@@ -6,6 +6,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { Group as ContactGroup, FileInspection } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { fileSize } from '../ui/file-size.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
@@ -215,9 +216,5 @@ const examplesOf = ({ inspection }: ChosenFile, index: number): string =>
 function descriptionOf({ file, encoding }: EncodedFile): string {
   const converted =
     encoding === 'UTF-8' ? '' : `. Converted from ${encoding}: if letters look wrong, save it as CSV (UTF-8).`
-  return `${file.name}, ${size(file.size)}${converted}`
-}
-
-function size(bytes: number): string {
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`
+  return `${file.name}, ${fileSize(file.size)}${converted}`
 }

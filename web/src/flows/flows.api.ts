@@ -21,6 +21,16 @@ export const flowChoicesQuery = queryOptions({
   staleTime: 60_000,
 })
 
+/** With the flows of emails without a flow. */
+export const flowFilterQuery = queryOptions({
+  queryKey: keys.flowFilter,
+  queryFn: async () => {
+    const query = { limit: choicesMax, include_built_in: true }
+    return (await pageOf(api.GET('/api/v1/organization/flows', { params: { query } }))).items
+  },
+  staleTime: 60_000,
+})
+
 export const flowQuery = (id: string) =>
   queryOptions({ queryKey: keys.flow(id), queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
 

@@ -3,6 +3,7 @@ import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { InboxEmail } from '../api/types.ts'
+import { Attachments } from '../messages/attachments.tsx'
 import { paths } from '../paths.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
@@ -53,6 +54,11 @@ function Email({ email }: { email: InboxEmail }) {
           )}
         </Group>
       </Group>
+      {email.message_id && email.attachments.length > 0 && (
+        <Box mb="sm">
+          <Attachments messageId={email.message_id} attachments={email.attachments} />
+        </Box>
+      )}
       <Tabs defaultValue={email.html ? 'html' : 'text'} keepMounted={false}>
         <Tabs.List mb="sm">
           {email.html && <Tabs.Tab value="html">HTML</Tabs.Tab>}

@@ -16,6 +16,7 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
+import { Attachments } from './attachments.tsx'
 import { CancelButton } from './cancel-button.tsx'
 import { MessageContext } from './message-context.tsx'
 import { MessageDeliveries } from './message-deliveries.tsx'
@@ -71,9 +72,12 @@ function MessageView({ message }: { message: MessageDetail }) {
             ),
           ],
           ['From', message.from ?? '–'],
+          ...otherRecipients(message),
           [
             'Flow',
-            message.flow_id ? (
+            message.is_without_flow ? (
+              message.flow_name
+            ) : message.flow_id ? (
               <Anchor key="flow" component={Link} to={paths.flow(message.flow_id)}>
                 {message.flow_name ?? message.flow_id}
                 {message.flow_version !== null && `, version ${message.flow_version}`}
@@ -87,6 +91,8 @@ function MessageView({ message }: { message: MessageDetail }) {
           ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
           ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
           ...delivery(message),
+          ...tagsOf(message),
+          ...attachmentsOf(message),
         ]}
       />
       <Section title="Events">
@@ -103,7 +109,7 @@ function MessageView({ message }: { message: MessageDetail }) {
         )}
       </Section>
       <MessageDeliveries message={message} />
-      <MessageContext message={message} />
+      {!message.is_without_flow && <MessageContext message={message} />}
       <Section
         title="Content"
         description={`${message.sent_at ? 'As sent.' : 'As it would be sent.'} Viewing it here doesn’t count as an open.`}
@@ -113,6 +119,22 @@ function MessageView({ message }: { message: MessageDetail }) {
     </>
   )
 }
+
+/** The other recipients that the recipient sees. */
+const otherRecipients = ({ to, cc, contact }: MessageDetail): [string, ReactNode][] => [
+  ...(to.length > 1 || (to.length === 1 && !to[0]!.includes(contact.email))
+    ? ([['Header To', to.join(', ')]] as [string, ReactNode][])
+    : []),
+  ...(cc.length > 0 ? ([['Cc', cc.join(', ')]] as [string, ReactNode][]) : []),
+]
+
+const tagsOf = ({ tags }: MessageDetail): [string, ReactNode][] =>
+  tags.length === 0 ? [] : [['Tags', tags.map(({ name, value }) => `${name}: ${value}`).join(', ')]]
+
+const attachmentsOf = ({ id, attachments }: MessageDetail): [string, ReactNode][] =>
+  attachments.length === 0
+    ? []
+    : [['Attachments', <Attachments key="attachments" messageId={id} attachments={attachments} />]]
 
 const willBeSent = ({ status }: MessageDetail) => !['suppressed', 'failed', 'cancelled'].includes(status)
 

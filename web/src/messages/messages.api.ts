@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf, omitEmpty, pageOf } from '../api/client.ts'
+import { api, dataOf, download, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { Message, MessageStatus } from '../api/types.ts'
@@ -28,6 +28,8 @@ export const messageQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
     refetchInterval: liveRefetchMs,
   })
+export const downloadAttachment = (id: string, position: number, filename: string) =>
+  download(`/api/v1/organization/messages/${id}/attachments/${position}`, filename)
 export const cancelMessage = (id: string) =>
   dataOf(api.DELETE('/api/v1/organization/messages/{id}', { params: { path: { id } } }))
 /** Whether an email of the flow was sent or queued that is not a test. */

@@ -12,7 +12,11 @@ const columns: Column<TopFlow>[] = [
   {
     header: 'Flow',
     phone: 'title',
-    cell: (flow) => <RowLink to={paths.flow(flow.flow_id)}>{flow.name}</RowLink>,
+    cell: (flow) => (
+      <RowLink to={flow.is_built_in ? `${paths.messages}?flow=${flow.flow_id}` : paths.flow(flow.flow_id)}>
+        {flow.name}
+      </RowLink>
+    ),
   },
   { header: 'Sent', align: 'right', cell: (flow) => count(flow.sent) },
   { header: 'Opened', align: 'right', cell: (flow) => share(flow.opens_unique, flow.sent) },
