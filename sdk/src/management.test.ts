@@ -21,6 +21,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 const openapi: ApiDocument = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
 const operations = Object.values(openapi.paths).flatMap((path) => Object.values(path))
 
+/** Called as `waxwing.events.list`, `waxwing.emails.send` and `waxwing.emails.batch`. */
+const grouped = ['readEvents', 'sendEmail', 'sendEmails']
+
 test('has a method for every operation of the API', () => {
   const methods = [WaxwingManagement, Waxwing].flatMap((client) => Object.getOwnPropertyNames(client.prototype))
   const isForOthers = (tags: string[] = []) => tags.includes('Providers') || tags.includes('Documentation')
@@ -28,7 +31,7 @@ test('has a method for every operation of the API', () => {
     .filter((operation) => !isForOthers(operation.tags) && !isFile(operation))
     .map(({ operationId }) => operationId)
   expect(called.length).toBeGreaterThan(70)
-  expect(called.filter((name) => !methods.includes(name))).toEqual([])
+  expect(called.filter((name) => ![...methods, ...grouped].includes(name))).toEqual([])
 })
 
 test('signs in, and creates, reads, updates and deletes', async () => {
