@@ -148,11 +148,12 @@ test.each([
   'emailHardBounce',
   'emailComplaint',
   'contactUnsubscribe',
-])('trigger causes %s', async (eventName) => {
+])('trigger causes %s, with a flow and without', async (eventName) => {
   const app = await newApp()
   const flowId = await createFlow(app, { name: eventName })
-  const args = ['trigger', eventName, '--flow', flowId, '--context', '{"order_id":1}']
-  for (const command of [run(args, access(app)), run(args, access(app))]) {
+  const withFlow = run(['trigger', eventName, '--flow', flowId, '--context', '{"order_id":1}'], access(app))
+  const commands = [withFlow, run(['trigger', eventName], access(app)), run(['trigger', eventName], access(app))]
+  for (const command of commands) {
     expect([await command.code, command.errors]).toEqual([0, []])
     expect(command.lines[1]).toMatch(new RegExp(`^${eventName} evt_`))
   }

@@ -51,11 +51,12 @@ export const developerCommands: Readonly<Record<'listen' | 'trigger', Command>> 
     run: runListen,
   },
   trigger: {
-    usage: 'trigger EVENT --flow ID [--context JSON]',
+    usage: 'trigger EVENT [--flow ID [--context JSON] | --from ADDRESS]',
     about: 'Cause an event by sending an email to a reserved test recipient. No mail server is involved.',
     flags: {
-      flow: 'The flow to send (flw_…). contactUnsubscribe is best tried with a marketing flow.',
+      flow: 'The flow to send (flw_…). Without it, a short email is sent.',
       context: 'The variables of the flow as a JSON object.',
+      from: 'The sender of the short email. Needed if senders must be in a verified domain.',
       ...commonFlags,
     },
     more: `Events: ${triggerableEvents.join(', ')}.\nThe key needs the scope flows:send, and metrics:read to report the event.`,
@@ -110,10 +111,10 @@ async function runTrigger(line: CommandLine, flags: Flags, [eventName, ...more]:
   if (!eventName || more.length > 0) throw new TypeError(`Name one event: ${triggerableEvents.join(', ')}.`)
   if (!triggerableEvents.includes(eventName))
     throw new TypeError(`${eventName} cannot be triggered. Choose one of ${triggerableEvents.join(', ')}.`)
-  if (!flags.flow) throw new TypeError('--flow must be the id of a flow, flw_….')
   const client = clientOf(line, flags)
   const context = flags.context === undefined ? undefined : parseContext(flags.context)
-  const { messageId, event } = await trigger({ client, eventName, flowId: flags.flow, context, signal: line.signal })
+  const { flow: flowId, from } = flags
+  const { messageId, event } = await trigger({ client, eventName, flowId, context, from, signal: line.signal })
   line.print(`Sent ${messageId}.`)
   if (event) line.print(`${event.event_name} ${event.id}`)
   else line.print(`${eventName} did not appear in the event feed within 30 seconds, or the key may not read it.`)
@@ -152,6 +153,8 @@ function messageOf(error: unknown, program: string): string {
   if (isUsageFault(error)) return `${(error as Error).message}\nSee ${program} --help.`
   if (!(error instanceof WaxwingError)) return (error as Error).stack ?? String(error)
   if (error.status === 401) return 'The API key is invalid or was revoked. Pass another one with --api-key.'
+  if (error.type === 'sender_not_verified')
+    return `${error.message} Pass an address of such a domain with --from, or a flow with --flow.`
   return error.requestId ? `${error.message} (${error.requestId})` : error.message
 }
 

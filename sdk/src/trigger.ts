@@ -18,15 +18,19 @@ const recipients: Readonly<Record<string, string>> = {
 /** The events that `trigger` can cause. */
 export const triggerableEvents: readonly string[] = Object.keys(recipients)
 
+const shortEmail = { subject: 'Test event', text: 'This email was sent to cause a test event.' }
 const eventMsMax = 30_000
 const waitSeconds = 5
 
 export type TriggerOptions = {
   client: Waxwing
   eventName: string
-  /** The flow to send, `flw_…`. */
-  flowId: string
+  /** The flow to send, `flw_…`. Without it, a short email is sent. */
+  flowId?: string | undefined
+  /** The variables of the flow. */
   context?: Record<string, unknown> | undefined
+  /** The sender of the short email, in a domain that the organization may send from. */
+  from?: string | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -40,16 +44,22 @@ export type Triggered = {
  * Causes an event by sending an email to a reserved test recipient, and returns it. The address is a new one each time,
  * because bounces and complaints suppress it. Throws `TypeError` if the event cannot be caused.
  */
-export async function trigger({ client, eventName, flowId, context, signal }: TriggerOptions): Promise<Triggered> {
+export async function trigger(options: TriggerOptions): Promise<Triggered> {
+  const { client, eventName, signal } = options
   const recipient = Object.hasOwn(recipients, eventName) ? recipients[eventName] : undefined
   if (!recipient)
     throw new TypeError(`${eventName} cannot be triggered. Choose one of ${triggerableEvents.join(', ')}.`)
   const start = await client.events.list({ after: 'latest', limit: 1, signal }).catch(ifForbidden)
-  const contactEmail = `${recipient}+${crypto.randomUUID().slice(0, 8)}@${simulatorDomain}`
-  const email = await client.sendEmailThroughFlow({ flowId, contactEmail, ...(context && { context }) })
-  const { messageId } = email
-  if (email.status === 'suppressed') throw new WaxwingError(`Not sent: ${email.reason}.`, { type: 'conflict' })
+  const messageId = await send(options, `${recipient}+${crypto.randomUUID().slice(0, 8)}@${simulatorDomain}`)
   return { messageId, event: start && (await findEvent(client, { messageId, eventName, after: start.cursor, signal })) }
+}
+
+async function send({ client, flowId, context, from }: TriggerOptions, to: string): Promise<string> {
+  const accepted = flowId
+    ? await client.sendEmailThroughFlow({ flowId, contactEmail: to, ...(context && { context }) })
+    : (await client.sendEmail({ ...shortEmail, from: from ?? `trigger@${simulatorDomain}`, to })).messages[0]!
+  if (accepted.status === 'suppressed') throw new WaxwingError(`Not sent: ${accepted.reason}.`, { type: 'conflict' })
+  return 'messageId' in accepted ? accepted.messageId : accepted.id
 }
 
 type Wanted = { messageId: string; eventName: string; after: string; signal: AbortSignal | undefined }
