@@ -57,7 +57,7 @@ export async function trigger(options: TriggerOptions): Promise<Triggered> {
 async function send({ client, flowId, context, from }: TriggerOptions, to: string): Promise<string> {
   const accepted = flowId
     ? await client.sendEmailThroughFlow({ flowId, contactEmail: to, ...(context && { context }) })
-    : (await client.sendEmail({ ...shortEmail, from: from ?? `trigger@${simulatorDomain}`, to })).messages[0]!
+    : (await client.emails.send({ ...shortEmail, from: from ?? `trigger@${simulatorDomain}`, to })).messages[0]!
   if (accepted.status === 'suppressed') throw new WaxwingError(`Not sent: ${accepted.reason}.`, { type: 'conflict' })
   return 'messageId' in accepted ? accepted.messageId : accepted.id
 }
