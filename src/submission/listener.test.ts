@@ -3,6 +3,7 @@ import { createTransport } from 'nodemailer'
 import { expect, test } from 'vitest'
 import { elsewhere, localhost, testCa } from '../../test/support/certificates.ts'
 import { dialSmtp } from '../../test/support/dial-smtp.ts'
+import { freePort } from '../../test/support/service.ts'
 import { until } from '../../test/support/until.ts'
 import type { KnownKey } from '../accounts/key-cache.ts'
 import type { Certificate } from '../config/setting-files.ts'
@@ -308,7 +309,15 @@ test('waits for an email that is being received when it stops, and closes other 
   const closed = it.close()
   expect(await idle.reply()).toMatch(/^421 4\.3\.2 /)
   expect(await busy.say(`${email}.`)).toMatch(/^250 /)
-  busy.socket.destroy()
+  expect(await busy.reply()).toMatch(/^421 4\.3\.2 /)
   await closed
   expect(it.received).toHaveLength(1)
+})
+
+test('listens on both ports or on none', async () => {
+  await using it = await start()
+  const port = await freePort()
+  await expect(start({ certificate: localhost(), port, tlsPort: it.port })).rejects.toThrow('EADDRINUSE')
+  const { greeting } = await dialSmtp(port)
+  expect(greeting).toBe('closed')
 })

@@ -66,12 +66,14 @@ export async function startSubmission(options: SubmissionOptions): Promise<Submi
     servers.push(server)
     return server.port
   }
-  return {
-    port: await listen(options.port, false),
-    tlsPort: await listen(options.tlsPort, true),
-    close: async () => {
-      await Promise.all(servers.map((server) => server.close()))
-    },
+  const close = async () => {
+    await Promise.all(servers.map((server) => server.close()))
+  }
+  try {
+    return { port: await listen(options.port, false), tlsPort: await listen(options.tlsPort, true), close }
+  } catch (error) {
+    await close()
+    throw error
   }
 }
 
@@ -98,6 +100,7 @@ class Submission {
   readonly #smtp: SMTPServer
   /** Accepts the connections: smtp-server limits them only after the TLS handshake. */
   readonly #door: Server
+  #isClosing = false
 
   constructor({ options, limits, connections, isImplicit, renewCertificate }: ServerParts) {
     this.#options = options
@@ -106,10 +109,9 @@ class Submission {
     this.#isImplicit = isImplicit
     this.#renewCertificate = renewCertificate
     this.#smtp = new SMTPServer(this.#smtpOptions())
-    this.#smtp.on('error', (error: NodeJS.ErrnoException) =>
-      options.log.info({ code: error.code }, 'Submission connection failed'),
-    )
-    this.#door = createServer((socket) => this.#accept(socket))
+    const report = ({ code }: NodeJS.ErrnoException) => options.log.info({ code }, 'Submission connection failed')
+    this.#smtp.on('error', report)
+    this.#door = createServer((socket) => this.#accept(socket)).on('error', report)
   }
 
   useCertificate(certificate: Certificate): void {
@@ -127,6 +129,7 @@ class Submission {
 
   /** Waits for emails that are being received, within a limit. */
   async close(): Promise<void> {
+    this.#isClosing = true
     const closed = new Promise((resolve) => this.#door.close(resolve))
     for (const connection of [...this.#smtp.connections])
       if (!this.#connections.isReceiving(connection)) connection.send(421, shuttingDown)
@@ -174,7 +177,10 @@ class Submission {
             (text) => done(null, text),
             (error: unknown) => done(this.#replyFor(error, 'Accepting an email failed')),
           )
-          .finally(() => this.#connections.endTransaction(session))
+          .finally(() => {
+            this.#connections.endTransaction(session)
+            if (this.#isClosing) this.#find(session)?.send(421, shuttingDown)
+          })
       },
     }
   }
