@@ -30,7 +30,12 @@ export type SendersOptions = {
   dkim: DkimSigner | undefined
 }
 
-type Sender = { organizationId: OrganizationId; address: string | null }
+type Sender = {
+  organizationId: OrganizationId
+  address: string | null
+  /** The field with the address, for the error. */
+  path?: 'from' | 'from_email'
+}
 
 /**
  * Decides which From addresses an organization may use and who signs: the domains that it has verified, and what the
@@ -69,9 +74,9 @@ export class Senders {
     return this.load(unclear, db)
   }
 
-  checkLoaded({ organizationId, address }: Sender): void {
+  checkLoaded({ organizationId, address, path = 'from_email' }: Sender): void {
     if (address === null || this.#policy.allows(address)) return
-    if (!this.#domainOf(organizationId, address).isVerified) throw senderNotVerified(address)
+    if (!this.#domainOf(organizationId, address).isVerified) throw senderNotVerified(address, path)
   }
 
   /**

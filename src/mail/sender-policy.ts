@@ -54,9 +54,11 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
 export const senderNotVerifiedReason = (address: string) =>
   `sender not verified: this service does not send from ${domainOf(address)}`
 
-export function senderNotVerified(address: string): Refusal {
-  const problem = `This service does not send from ${domainOf(address)}. Verify the domain, use an address of an allowed domain, or leave it empty to use the default sender.`
-  return new Refusal('sender_not_verified', problem, { fields: [{ path: 'from_email', problem }] })
+/** `path` is the field with the address: `from_email` of a flow, which may be empty, or `from` of an email. */
+export function senderNotVerified(address: string, path: string): Refusal {
+  const instead = path === 'from_email' ? ', or leave it empty to use the default sender' : ''
+  const problem = `This service does not send from ${domainOf(address)}. Verify the domain, or use an address of an allowed domain${instead}.`
+  return new Refusal('sender_not_verified', problem, { fields: [{ path, problem }] })
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)

@@ -386,6 +386,7 @@ const addressesOf = ({ organizationId }: Item, email: EmailRequest | Refusal) =>
 const senderOf = ({ organizationId }: Item, { content }: EmailRequest) => ({
   organizationId,
   address: content.details.from?.email ?? null,
+  path: 'from' as const,
 })
 
 const rowsOf = (pending: readonly Pending[]) =>

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
+import type { Tag } from '../email-contents/content.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { EmailId, MessageId, OrganizationId } from '../values/ids.ts'
-import type { Tag } from '../email-contents/content.ts'
 
 /** A message of an email without a flow. */
 export type EmailMessageRow = {

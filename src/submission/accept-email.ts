@@ -37,7 +37,8 @@ export async function acceptSubmission(
       if (flow && !hasScope(key.scopes, 'flows:send'))
         throw new Refusal('insufficient_scope', 'This API key does not have the scope flows:send.')
       if (flow) return undefined
-      for (const address of [head.from.email, head.sender]) await parts.senders.check({ organizationId, address })
+      for (const address of [head.from.email, head.sender])
+        await parts.senders.check({ organizationId, address, path: 'from' })
       return body
     })
     const { flow, tags } = email.controls
