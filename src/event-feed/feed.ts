@@ -6,7 +6,7 @@ import { invalid, Refusal } from '../values/errors.ts'
 import { leastId, type OrganizationId, toText } from '../values/ids.ts'
 import { webhookPayload } from '../webhooks/envelope.ts'
 import { type Place, parseCursor, placeBefore, startOfFeed, toCursor } from './cursor.ts'
-import { type FeedRow, selectEarlyEvents, selectEvents } from './feed.sql.ts'
+import { type FeedRow, preferIndexOrder, selectEarlyEvents, selectEvents } from './feed.sql.ts'
 
 /** The value of `after` for events from now on. */
 export const latest = 'latest'
@@ -29,14 +29,14 @@ export type FeedPage = {
  * Returns the events after a cursor, in the order of their transactions. Events are returned once no transaction that
  * began to write earlier is running, so none can appear before them later: a reader who continues with the cursor gets
  * every event exactly once. Throws `Refusal` if the cursor is invalid, or events after it were removed by the retention
- * period.
+ * period. Must run in a transaction.
  */
 export async function readFeed(
   db: Reader,
   organizationId: OrganizationId,
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<FeedPage> {
-  const state = await getFeedState(db)
+  const [state] = await Promise.all([getFeedState(db), preferIndexOrder(db)])
   const horizon = BigInt(state.horizon)
   const from = placeOf(after, state)
   const rows = await selectRows(db, organizationId, { after: from, state, limit })
