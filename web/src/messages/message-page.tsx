@@ -123,7 +123,7 @@ function MessageView({ message }: { message: MessageDetail }) {
 /** The other recipients that the recipient sees. */
 const otherRecipients = ({ to, cc, contact }: MessageDetail): [string, ReactNode][] => [
   ...(to.length > 1 || (to.length === 1 && !to[0]!.includes(contact.email))
-    ? ([['Header To', to.join(', ')]] as [string, ReactNode][])
+    ? ([['To header', to.join(', ')]] as [string, ReactNode][])
     : []),
   ...(cc.length > 0 ? ([['Cc', cc.join(', ')]] as [string, ReactNode][]) : []),
 ]
