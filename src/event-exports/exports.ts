@@ -76,7 +76,7 @@ export async function changeExport(
     // First, as in the worker, which settles its job before it updates the export.
     await dropLane(tx, organizationId, exportKind, id)
     const current = await lockExport(tx, organizationId, id)
-    if (!current) throw notFound('export')
+    if (!current) throw notFound('event export')
     const secret = changes.secretAccessKey === undefined ? current.secret : box.seal(changes.secretAccessKey)
     const status = changes.status ?? current.status
     if (status === 'active' && secret === null)
@@ -103,7 +103,7 @@ export async function changeExport(
 export async function deleteExport({ db }: ExportParts, organizationId: OrganizationId, id: EventExportId) {
   const remove = async (tx: Tx) => {
     await dropLane(tx, organizationId, exportKind, id)
-    if (!(await deleteExportRow(tx, organizationId, id))) throw notFound('export')
+    if (!(await deleteExportRow(tx, organizationId, id))) throw notFound('event export')
     announceChange(tx, exportKind, [id])
   }
   await retrying(triesMax, () => db.begin(remove))
@@ -111,7 +111,7 @@ export async function deleteExport({ db }: ExportParts, organizationId: Organiza
 
 export async function getExport(db: Db, organizationId: OrganizationId, id: EventExportId): Promise<ExportToRun> {
   const found = await findExport(db, organizationId, id)
-  if (!found) throw notFound('export')
+  if (!found) throw notFound('event export')
   return found
 }
 

@@ -58,7 +58,7 @@ export const recordKinds = {
   eml: 'email',
   dom: 'domain',
   evt: 'event',
-  exp: 'export',
+  exp: 'event export',
   flw: 'flow',
   grp: 'group',
   imp: 'import',
