@@ -127,6 +127,16 @@ test('a message is sent again with its content and files', async () => {
   })
 })
 
+test('the export of a contact has the content of its emails', async () => {
+  const app = await newApp()
+  const tags = [{ name: 'order', value: '42' }]
+  const { body } = await send(app, { tags, attachments: [{ filename: 'a.txt', content: 'YQ==' }] })
+  const { contact } = await message(app, body.data.messages[0].id)
+  const exported = await app.manage('GET', `/organization/contacts/${contact.id}/export`)
+  const content = { html: '<p>Hello</p>', text: 'Hello', attachments: ['a.txt'], tags }
+  expect(exported.body.data.messages).toMatchObject([content])
+})
+
 test('a suppressed recipient gets nothing, and the others do', async () => {
   const app = await newApp()
   await app.manage('POST', '/organization/suppressions', { email: 'ben@example.com' })

@@ -4,6 +4,7 @@ import { type ActorType, actorIdText } from '../contacts/history.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { type GroupId, toText } from '../values/ids.ts'
+import { TagSchema } from '../messages/email-input.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 
@@ -25,6 +26,10 @@ const lists = {
     subject: Type.String(),
     context: Nullable(FreeObject),
     recipient: Nullable(FreeObject),
+    html: Nullable(Type.String({ description: 'The content of an email without a flow, like `text`.' })),
+    text: Nullable(Type.String()),
+    attachments: Type.Array(Type.String(), { description: 'The names of its attachments.' }),
+    tags: Nullable(Type.Array(TagSchema)),
     status: Type.String(),
     reason: Nullable(Type.String()),
     relay_response: Nullable(Type.String()),

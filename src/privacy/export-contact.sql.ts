@@ -48,10 +48,14 @@ const newest: Record<Exclude<ListName, 'consents'>, (key: ExportKey) => Sql> = {
     select messages.id, flow_id, flows.name as flow_name, email, messages.subject, context, recipient,
       case when messages.status = 'queued' and send_at > now() then 'scheduled' else messages.status end as status,
       reason, relay_reply as relay_response, is_test, queued_at, sent_at, send_at,
+      contents.html, contents.text, messages.tags,
+      coalesce(jsonb_path_query_array(contents.details, '$.attachments[*].filename'), '[]') as attachments,
       400 + octet_length(messages.subject) + coalesce(octet_length(context::text), 0)
-        + coalesce(octet_length(recipient::text), 0) as size
+        + coalesce(octet_length(recipient::text), 0) + coalesce(contents.body_bytes, 0) as size
     from messages
     left join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
+    left join email_contents contents
+      on contents.organization_id = messages.organization_id and contents.id = messages.content_id
     where messages.organization_id = ${organizationId} and contact_id = any (${ids}::uuid[])
     order by messages.id desc`,
 
