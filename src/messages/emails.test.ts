@@ -209,6 +209,11 @@ test('a scheduled email is sent at its time, and can be cancelled', async () => 
   expect(cancelled.body.data).toEqual({ message_id: id, status: 'cancelled' })
 })
 
+test('a transactional email may have its own unsubscribe header', async () => {
+  const app = await newApp()
+  expect((await send(app, { headers: { 'List-Unsubscribe': '<https://shop.example/u>' } })).status).toBe(200)
+})
+
 const injection = 'x\r\nBcc: eve@example.com'
 test.for([
   [{ from: `Acme ${injection} <a@acme.example>` }, 'from'],
@@ -231,6 +236,8 @@ test.for([
   [{ kind: 'marketing', headers: { 'List-Unsubscribe': '<https://evil.example>' } }, 'headers.List-Unsubscribe'],
   [{ headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, '1'])) }, 'headers'],
   [{ tags: [{ name: 'a b', value: '' }] }, 'tags.0.name'],
+  [{ tags: [{ name: 'a', value: 'x'.repeat(257) }] }, 'tags.0.value'],
+  [{ tags: [{ name: 'a', value: 'b\nc' }] }, 'tags.0.value'],
   [{ tags: Array(11).fill({ name: 'a', value: '' }) }, 'tags'],
   [{ to: Array.from({ length: 51 }, (_, n) => `a${n}@example.com`) }, 'to'],
   [{ html: undefined, text: undefined }, 'html'],

@@ -122,6 +122,7 @@ test('a cancelled email is never sent, and only the organization can cancel it',
   expect(relay.mails.map(({ recipient }) => recipient)).toEqual(['last@example.com'])
   const refused = await cancel(app, sent.id)
   expect([refused.status, refused.body.error.type]).toEqual([409, 'conflict'])
+  expect(refused.body.message).toContain('it is not queued')
   expect((await messageOf(app, idOf(managed))).status).toBe('cancelled')
 })
 
