@@ -9,10 +9,12 @@ import { type ApiDocument, type Example, isFile } from '../src/documentation/typ
 import { recordAccounts } from './reference/accounts.ts'
 import { recordAudience } from './reference/audience.ts'
 import { recordBroadcasts } from './reference/broadcasts.ts'
+import { recordDomains } from './reference/domains.ts'
 import { recordEmail } from './reference/email.ts'
 import { recordEventExports, recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
 import { Recorder } from './reference/recorder.ts'
 import { Stable } from './reference/stable.ts'
+import { type OtherRecords, startNameServer } from './support/name-server.ts'
 import { startS3 } from './support/s3-server.ts'
 import { startTestApp } from './support/test-app.ts'
 import { longTestMsMax } from './support/time-limits.ts'
@@ -33,7 +35,13 @@ test('the examples of the reference are responses of the service', { timeout: lo
   const behavior = { status: 200 }
   await using receiver = await startReceiver((response) => response.writeHead(behavior.status).end(), { plain: true })
   await using s3 = await startS3()
+  const published = new Map<string, OtherRecords>()
+  await using names = await startNameServer(
+    (name) => (published.has(name) ? [] : 'no such name'),
+    (name) => published.get(name) ?? {},
+  )
   await using app = await startTestApp({
+    DNS_SERVERS: names.address,
     BASE_URL: 'https://mail.example.com',
     MAIL_FROM: 'hello@acme.example',
     PROVIDER_SES_TOPICS: 'arn:aws:sns:eu-west-1:123456789012:bounces',
@@ -61,6 +69,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
   await recordBroadcasts(recorder)
+  const domainValues = await recordDomains(recorder, published)
   await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)
   await recorder.record('deleteInboxEmails')
 
@@ -73,6 +82,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
     [s3.url, 'https://s3.eu-central-1.amazonaws.com'],
     [today, '2026-03-02'],
     [yesterday, '2026-03-01'],
+    ...domainValues,
   ])
   const tags = [...new Set(operations.map(({ tags }) => tags[0]!))]
   for (const tag of tags) {
