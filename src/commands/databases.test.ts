@@ -7,7 +7,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 
 const APP_SECRET = 'a secret of at least 32 characters'
 const createDatabases = ['start', 'serve', 'work', 'migrate', 'restore']
-const useNone = ['config', 'openapi', 'classify-bounce']
+const useNone = ['config', 'openapi', 'classify-bounce', 'listen', 'trigger']
 /** The arguments of commands that need some. */
 const wordsOf: Record<string, string[]> = {
   demo: ['remove'],

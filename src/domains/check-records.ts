@@ -101,27 +101,6 @@ const checks: Record<RecordKey, Check> = {
         : 'The record has no policy. Add p=none, p=quarantine or p=reject.'
     },
   },
-  return_path: {
-    ask: (dns, { name }) => dns.ask(name, 'MX'),
-    judge: ({ value }, found) => {
-      const host = value.split(' ')[1]!.toLowerCase()
-      return found.some((text) => text.split(' ')[1] === host)
-        ? null
-        : `The record points to another host than ${host}.`
-    },
-  },
-  tracking: {
-    ask: async (dns, { name, value }) => {
-      const alias = await dns.ask(name, 'CNAME')
-      if (alias.kind !== 'none') return alias
-      // Some name servers publish the addresses of the target instead of the alias.
-      const [addresses, wanted] = await Promise.all([dns.ask(name, 'A'), dns.ask(value, 'A')])
-      if (addresses.kind !== 'found' || wanted.kind !== 'found') return addresses
-      const isSame = addresses.values.some((address) => wanted.values.includes(address))
-      return isSame ? { kind: 'found', values: [value] } : addresses
-    },
-    judge: ({ value }, found) => (found.includes(value) ? null : `The name does not point to ${value}.`),
-  },
 }
 
 const spfTerms = (text: string) => text.toLowerCase().replaceAll(' +', ' ').split(/\s+/)

@@ -14,7 +14,7 @@ export type DnsAnswer =
   /** Nothing is known: the servers failed or did not answer. */
   | { kind: 'unanswered'; reason: string }
 
-export type RecordType = 'TXT' | 'MX' | 'CNAME' | 'A'
+export type RecordType = 'TXT' | 'CNAME'
 
 /** Asks name servers. Never throws. */
 export type Dns = {
@@ -87,12 +87,8 @@ async function valuesOf(resolver: Resolver, name: string, type: RecordType): Pro
     // A long text is published as several strings, which belong together without a space.
     case 'TXT':
       return (await resolver.resolveTxt(name)).map((strings) => strings.join(''))
-    case 'MX':
-      return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${plainName(exchange)}`)
     case 'CNAME':
       return (await resolver.resolveCname(name)).map(plainName)
-    case 'A':
-      return resolver.resolve4(name)
   }
 }
 

@@ -24,8 +24,8 @@ import { addDomain, type DomainParts, removeDomain, rotateKey, verifyDomain } fr
 import { type DomainHosts, recordsOf, relativeName } from './records.ts'
 
 const RecordOut = Named('DomainRecord', {
-  purpose: oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking'),
-  type: oneOf('TXT', 'MX', 'CNAME'),
+  purpose: oneOf('ownership', 'dkim', 'spf', 'dmarc'),
+  type: oneOf('TXT'),
   name: Type.String({ description: 'The full name.' }),
   relative_name: Type.String({ description: 'The name as most DNS panels want it, without the registered domain.' }),
   value: Type.String(),

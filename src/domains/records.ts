@@ -6,7 +6,7 @@ import type { Domain, RecordKey, RecordPurpose } from './domain.ts'
 export type WantedRecord = {
   key: RecordKey
   purpose: RecordPurpose
-  type: 'TXT' | 'MX' | 'CNAME'
+  type: 'TXT'
   name: string
   value: string
   /** Whether the domain is verified only if it is published. */
@@ -14,7 +14,7 @@ export type WantedRecord = {
 }
 
 export type DomainHosts = {
-  /** The host of this installation: of its links, and the one that receives bounces. */
+  /** The host of this installation. */
   host: string
   /** The mechanism of SPF that allows the mail server, such as `include:amazonses.com`. Undefined if it is not known. */
   spfSource: string | undefined
@@ -22,9 +22,6 @@ export type DomainHosts = {
 
 export const ownershipValue = (token: string) => `waxwing-domain-verification=${token}`
 export const dkimValue = (publicKey: string) => `v=DKIM1; k=rsa; p=${publicKey}`
-
-export const trackingHostOf = (name: string) => `links.${name}`
-export const returnPathOf = (name: string) => `bounces.${name}`
 
 export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): WantedRecord[] {
   const { name } = domain
@@ -44,18 +41,8 @@ export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): Wan
     ...(domain.nextSelector && domain.nextDkimPublicKey
       ? [{ key: 'next_dkim', ...dkim(domain.nextSelector, domain.nextDkimPublicKey), required: false } as const]
       : []),
-    // Of the return path, because SPF applies to the sender in the envelope.
-    { key: 'spf', purpose: 'spf', type: 'TXT', name: returnPathOf(name), value: spf, required: false },
+    { key: 'spf', purpose: 'spf', type: 'TXT', name, value: spf, required: false },
     { key: 'dmarc', purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', required: false },
-    {
-      key: 'return_path',
-      purpose: 'return_path',
-      type: 'MX',
-      name: returnPathOf(name),
-      value: `10 ${host}`,
-      required: false,
-    },
-    { key: 'tracking', purpose: 'tracking', type: 'CNAME', name: trackingHostOf(name), value: host, required: false },
   ]
 }
 

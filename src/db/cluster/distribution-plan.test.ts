@@ -15,7 +15,7 @@ test('tenant tables are distributed, and tables without an organization stay on 
   await using test = await createTestDb()
   const { tables } = await readDistributionPlan(test.db)
   const placed = (placement: string) => tables.filter((table) => table.placement === placement).map(({ name }) => name)
-  expect(placed('reference')).toEqual(['api_keys', 'organizations', 'users'])
+  expect(placed('reference')).toEqual(['api_keys', 'organizations', 'users', 'verified_domains'])
   expect([...placed('reference'), ...placed('local')].toSorted()).toEqual(globalTables.toSorted())
   expect(placed('distributed')).toEqual(expect.arrayContaining(['contacts', 'events', 'jobs', 'lanes', 'messages']))
   expect(placed('distributed').filter((name) => name.startsWith('events_'))).toEqual([])

@@ -9,8 +9,6 @@ const purposes: Record<DomainRecord['purpose'], string> = {
   dkim: 'DKIM',
   spf: 'SPF',
   dmarc: 'DMARC',
-  return_path: 'Return path',
-  tracking: 'Link host',
 }
 
 const states: Record<DomainRecord['status'], { tone: Tone; label: string }> = {
