@@ -196,7 +196,7 @@ test('events that were removed before they were exported are reported', async ()
   const organizationId = parseId('org', app.organizationId)
   await app.db.statement`update event_exports set cursor = ${cursor} where organization_id = ${organizationId}`
   await app.db
-    .statement`update event_feed set dropped_through = 1 + pg_snapshot_xmax(pg_current_snapshot())::text::int8`
+    .statement`update event_feed set dropped_through = 1000000 + pg_snapshot_xmax(pg_current_snapshot())::text::int8`
   await app.manage('PATCH', `/organization/event-exports/${id}`, { status: 'active' })
   await until('the note', async () => (await get(app, id)).last_error?.includes('removed by the retention period'))
   await app.db.statement`update event_feed set dropped_through = 0`
