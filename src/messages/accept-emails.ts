@@ -12,6 +12,7 @@ import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import type { EmailAddress } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
+import { groupBy } from '../values/group-by.ts'
 import {
   type ContactId,
   type EmailId,
@@ -28,6 +29,7 @@ import {
   lockRecipients,
   type NewMessage,
   type Recipient,
+  releaseKeys,
 } from './accept.sql.ts'
 import { keyReused, tooBusy } from './accept.ts'
 import { laneOf } from './draft.ts'
@@ -73,7 +75,7 @@ export type EmailAcceptorParts = {
   db: Db
   flows: BuiltInFlows
   templates: TemplateCache
-  senders: Senders
+  senders: Pick<Senders, 'loadForCheck' | 'checkLoaded'>
   quota?: NewOrganizationQuota | undefined
 }
 
@@ -304,6 +306,12 @@ async function write(tx: Tx, drafted: readonly DraftedItem[]): Promise<DraftedIt
   const written = withContacts.filter((each) =>
     messagesOf(each).every(({ id, idempotencyKey }) => idempotencyKey === null || reserved.has(id)),
   )
+  // Otherwise their other keys would belong to messages that do not exist.
+  const reservedInVain = withContacts
+    .filter((each) => !written.includes(each))
+    .flatMap((each) => messagesOf(each).filter(({ id }) => reserved.has(id)))
+  for (const [organizationId, messages] of groupBy(reservedInVain, (message) => message.organizationId))
+    await releaseKeys(tx, organizationId, messages)
   // Of an email whose recipients all have messages already, nothing is stored.
   const emails = written.flatMap((each) => each.emails.filter(({ drafts }) => drafts.length > 0))
   insertToSend(

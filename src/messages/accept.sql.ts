@@ -208,6 +208,12 @@ export async function insertKeys(tx: Tx, messages: readonly NewMessage[]): Promi
   return new Set(rows.map(({ messageId }) => messageId))
 }
 
+/** Makes keys free again that this transaction has reserved. */
+export const releaseKeys = (tx: Tx, organizationId: OrganizationId, messages: readonly NewMessage[]) =>
+  tx`
+    delete from idempotency_keys
+    where organization_id = ${organizationId} and key = any (${messages.map((message) => message.idempotencyKey)}::text[])`
+
 /** The values of a message as they are stored. */
 export type StoredValues = Pick<SendRow, 'id' | 'context' | 'recipient' | 'queuedAt'>
 
