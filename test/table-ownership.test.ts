@@ -50,6 +50,7 @@ const owners: Record<string, string> = {
   stored_files: 'email-contents',
   inbox: 'inbox',
   domains: 'domains',
+  mail_servers: 'mail-servers',
   verified_domains: 'domains',
   segments: 'segments',
   idempotency_keys: 'messages',

@@ -32,6 +32,7 @@ export type EmailId = Branded<'eml'>
 export type FileId = Branded<'fil'>
 export type EventExportId = Branded<'exp'>
 export type DomainId = Branded<'dom'>
+export type MailServerId = Branded<'mse'>
 
 export type IdOf = {
   org: OrganizationId
@@ -56,6 +57,7 @@ export type IdOf = {
   fil: FileId
   exp: EventExportId
   dom: DomainId
+  mse: MailServerId
 }
 export type Prefix = keyof IdOf
 
