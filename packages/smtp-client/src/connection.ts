@@ -1,29 +1,39 @@
 import { isMailable, needsUtf8, type WireData } from './data.ts'
-import { type Extensions, openWire, type SmtpLimits, smtpLimits } from './handshake.ts'
+import { type Extensions, openWire, type SmtpLimits, type SmtpOptions, type StepName, smtpLimits } from './handshake.ts'
 import { queueIdOf, type Reply, replyText, statusOf } from './reply.ts'
+import type { RelayFault } from './socket.ts'
 import type { Envelope, SendOutcome, Stage } from './transport.ts'
 import type { SmtpTarget } from './url.ts'
 import type { SmtpWire, WireEncoding } from './wire.ts'
 
-export type SmtpOptions = {
-  limits?: Partial<SmtpLimits>
-  /** Certificates to trust instead of the system's. */
-  ca?: string
+export type Unreachable = {
+  kind: 'unreachable'
+  reason: string
+  /** The step of the handshake that failed. */
+  step: StepName
+  /** The error code of the network or TLS, if it failed there. */
+  code: string | undefined
+  /** The code of the reply that rejected us. */
+  replyCode: number | undefined
 }
-
-export type Opened = { kind: 'open'; connection: SmtpConnection } | { kind: 'unreachable'; reason: string }
+export type Opened = { kind: 'open'; connection: SmtpConnection } | Unreachable
 
 /**
  * Opens a connection that is ready for its first email: greeting, TLS and authentication are complete. Never throws.
  */
 export async function openSmtp(target: SmtpTarget, options: SmtpOptions = {}): Promise<Opened> {
   const limits = { ...smtpLimits, ...options.limits }
+  let step: StepName = 'resolve'
+  const onStepStart = (started: StepName) => {
+    step = started
+  }
   try {
-    const { wire, extensions } = await openWire(target, limits, options.ca)
+    const { wire, extensions } = await openWire(target, limits, { ...options, onStepStart })
     return { kind: 'open', connection: new SmtpConnection(wire, extensions, limits) }
   } catch (error) {
     // Includes local errors, such as an unreadable certificate, so that emails are not left pending.
-    return { kind: 'unreachable', reason: error instanceof Error ? error.message : String(error) }
+    const { message, code, replyCode } = error as Partial<RelayFault>
+    return { kind: 'unreachable', reason: message ?? String(error), step, code, replyCode }
   }
 }
 

@@ -1,6 +1,7 @@
-import { openSmtp, type SmtpConnection, type SmtpOptions } from './connection.ts'
+import { openSmtp, type SmtpConnection } from './connection.ts'
 import { toWireData, type WireData } from './data.ts'
 import { EmailQueue, type QueuedEmail } from './email-queue.ts'
+import type { SmtpOptions } from './handshake.ts'
 import { Outage } from './outage.ts'
 import { type RelayLimits, relayLimits } from './relay-limits.ts'
 import type { Envelope, Mail, RelayState, SendOptions, SendOutcome, Transport } from './transport.ts'

@@ -1,10 +1,7 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
 import { type Reply, ReplyReader, replyText } from './reply.ts'
+import { addressOf, faultOf, RelayFault, secureSocket, type TlsFacts, timeoutOf, tlsFactsOf } from './socket.ts'
 import type { SmtpTarget } from './url.ts'
-
-/** Thrown if a connection cannot be opened. */
-export class RelayFault extends Error {}
 
 /** Replies to commands that were sent together. */
 type PendingReplies = { timeoutMs: number; wanted: number; received: Reply[]; resolve: (received: Reply[]) => void }
@@ -26,6 +23,7 @@ export class SmtpWire {
   #timer: NodeJS.Timeout | undefined
   #timerDue = Number.POSITIVE_INFINITY
   #lost: string | undefined
+  #lostCode: string | undefined
   #outgoing = ''
   #outgoingEncoding: WireEncoding = 'latin1'
 
@@ -110,27 +108,33 @@ export class SmtpWire {
 
   async expect(timeoutMs: number): Promise<Reply> {
     const reply = await this.reply(timeoutMs)
-    if (!reply) throw new RelayFault(this.#lost)
+    if (!reply) throw this.#fault()
     return reply
   }
 
+  #fault(): RelayFault {
+    return new RelayFault(this.#lost ?? '', { code: this.#lostCode })
+  }
+
   /** Must be called directly after the reply to STARTTLS. */
-  async startTls(timeoutMs: number, ca: string | undefined): Promise<void> {
-    if (this.#lost !== undefined) throw new RelayFault(this.#lost)
+  async startTls(timeoutMs: number, ca: string | undefined): Promise<TlsFacts> {
+    if (this.#lost !== undefined) throw this.#fault()
     // An attacker could inject replies before TLS, which would be trusted afterwards.
     if (!this.#reader.empty)
       throw new RelayFault(`${addressOf(this.#target)} sent unencrypted data after its reply to STARTTLS`)
     const plain = this.#socket
     plain.off('data', this.#read).off('error', this.#fail).off('end', this.#end).off('close', this.#end)
-    this.#socket = connectTls({ socket: plain, ...tlsOptions(this.#target, ca) })
-    await opened(this.#socket, 'secureConnect', this.#target, timeoutMs)
+    const secured = await secureSocket(plain, this.#target, timeoutMs, ca)
+    this.#socket = secured
     this.#listen()
+    return tlsFactsOf(secured)
   }
 
   /** Closes the connection immediately. Pending replies resolve with what has arrived. */
-  lose(reason: string): void {
+  lose(reason: string, code?: string): void {
     if (this.#lost !== undefined) return
     this.#lost = reason
+    this.#lostCode = code
     clearTimeout(this.#timer)
     this.#socket.destroy()
     const waiting = this.#waiting
@@ -154,9 +158,12 @@ export class SmtpWire {
     this.#socket.on('data', this.#read).on('error', this.#fail).on('end', this.#end).on('close', this.#end)
   }
 
-  readonly #fail = (error: Error) => this.lose(describe(error, this.#target))
+  readonly #fail = (error: Error) => {
+    const { message, code } = faultOf(error, this.#target)
+    this.lose(message, code)
+  }
 
-  readonly #end = () => this.lose(`${addressOf(this.#target)} closed the connection`)
+  readonly #end = () => this.lose(`${addressOf(this.#target)} closed the connection`, 'ECONNRESET')
 
   readonly #read = (chunk: Buffer) => {
     if (this.#lost !== undefined) return
@@ -200,70 +207,8 @@ export class SmtpWire {
     if (!head) return
     const leftMs = this.#headSince + head.timeoutMs - performance.now()
     if (leftMs > 0) this.#arm(leftMs)
-    else this.lose(`${addressOf(this.#target)} did not answer within ${head.timeoutMs / 1000} s`)
+    else this.lose(timeoutOf(this.#target, head.timeoutMs).message, 'ETIMEDOUT')
   }
 }
 
 const quitMs = 2_000
-
-/** Opens the socket, with TLS from the start for smtps. */
-export async function openSocket(target: SmtpTarget, timeoutMs: number, ca: string | undefined): Promise<Socket> {
-  const { host, port } = target
-  const implicit = target.tls === 'implicit'
-  const socket = implicit ? connectTls({ port, ...tlsOptions(target, ca) }) : connectTcp({ host, port })
-  await opened(socket, implicit ? 'secureConnect' : 'connect', target, timeoutMs)
-  // Otherwise Nagle's algorithm delays the end of an email until its beginning is acknowledged.
-  socket.setNoDelay(true)
-  return socket
-}
-
-function tlsOptions(target: SmtpTarget, ca: string | undefined) {
-  return {
-    host: target.host,
-    rejectUnauthorized: target.verifyCertificate,
-    ...(isIP(target.host) ? {} : { servername: target.host }),
-    ...(ca === undefined ? {} : { ca }),
-  }
-}
-
-/** Waits until the socket is ready. Destroys it and throws `RelayFault` if it fails or takes too long. */
-function opened(socket: Socket, event: string, target: SmtpTarget, timeoutMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const ready = () => settle()
-    const failed = (error: Error) => settle(describe(error, target))
-    const closed = () => settle(`${addressOf(target)} closed the connection`)
-    const timer = setTimeout(
-      () => settle(`${addressOf(target)} did not answer within ${timeoutMs / 1000} s`),
-      timeoutMs,
-    )
-    const settle = (fault?: string) => {
-      clearTimeout(timer)
-      socket.off(event, ready).off('error', failed).off('close', closed)
-      if (fault === undefined) return resolve()
-      socket.on('error', () => {})
-      socket.destroy()
-      reject(new RelayFault(fault))
-    }
-    socket.once(event, ready).once('error', failed).once('close', closed)
-  })
-}
-
-export const addressOf = (target: SmtpTarget) =>
-  target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
-
-function describe(error: NodeJS.ErrnoException, target: SmtpTarget): string {
-  // A name with several addresses fails with one error for each; the first is reported.
-  const cause = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException) : error
-  switch (cause.code) {
-    case 'ECONNREFUSED':
-      return `${addressOf(target)} refused the connection`
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return `${addressOf(target)} reset the connection`
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `the name ${target.host} was not found`
-    default:
-      return `${addressOf(target)} cannot be used: ${cause.message}`
-  }
-}

@@ -24,7 +24,7 @@ const both = [{}, { extensions: [] as string[] }]
 
 /** The limits apply after the handshake. */
 async function connect(server: RawSmtp, limits = {}): Promise<SmtpConnection> {
-  const { wire, extensions } = await openWire(parseSmtpUrl(server.url), smtpLimits, undefined)
+  const { wire, extensions } = await openWire(parseSmtpUrl(server.url), smtpLimits, {})
   return new SmtpConnection(wire, extensions, { ...smtpLimits, ...limits })
 }
 

@@ -172,6 +172,8 @@ test('a relay that rejects the handshake is unreachable, with its reply as the r
   expect(await openSmtp(parseSmtpUrl(gone.url))).toEqual({
     kind: 'unreachable',
     reason: `127.0.0.1:${gone.port} refused the connection`,
+    step: 'connect',
+    code: 'ECONNREFUSED',
   })
 })
 
