@@ -82,7 +82,7 @@ function createMailParts({ config, secrets, db, log, metrics, onRelayState }: Se
     defaultSender: mail.mailFrom.email,
     dkimDomain: dkim?.domain,
   })
-  const senders = new Senders({ db, box: domainKeyBox(secrets), policy, dkim })
+  const senders = new Senders({ db, box: domainKeyBox(secrets), policy, dkim, hosts: mail })
   return { relay, dkim, mail, policy, senders }
 }
 

@@ -52,6 +52,7 @@ const owners: Record<string, string> = {
   domains: 'domains',
   mail_servers: 'mail-servers',
   verified_domains: 'domains',
+  tracking_hosts: 'domains',
   segments: 'segments',
   idempotency_keys: 'messages',
   messages: 'messages',

@@ -1,4 +1,4 @@
-/** Work in progress, short-lived credentials and logs: the exporting installation finishes the first. */
+/** Work in progress, short-lived credentials, logs, and hosts whose DNS records point to the exporting installation. */
 export const excludedTables = new Set([
   'account_mails',
   'api_requests',
@@ -12,6 +12,7 @@ export const excludedTables = new Set([
   'notice_mails',
   'password_resets',
   'sessions',
+  'tracking_hosts',
 ])
 
 /**
@@ -57,6 +58,8 @@ export const exportedValues: Record<string, Record<string, string>> = {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",
     is_undoable: 'false',
   },
+  // Their DNS records point to the exporting installation until they are found to point to the importing one.
+  domains: { uses_tracking_host: 'false', uses_return_path: 'false' },
   event_exports: {
     status: "'paused'",
     paused_reason: "'Imported without its secret access key. Enter the key and resume.'",

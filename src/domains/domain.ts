@@ -27,9 +27,22 @@ export type Domain = {
   dkimPublicKey: string
   nextSelector: string | null
   nextDkimPublicKey: string | null
+  /** The first part of the name of the host of links. */
+  trackingLabel: string
+  returnPathLabel: string
+  /** Whether new emails carry the host. A query without an answer does not change this. */
+  usesTrackingHost: boolean
+  usesReturnPath: boolean
   checks: Checks
   checkedAt: Date | null
   verifiedAt: Date | null
   failingSince: Date | null
   createdAt: Date
 }
+
+/** The host of links, the open pixel and the unsubscribe page. */
+export const trackingHostOf = ({ name, trackingLabel }: Pick<Domain, 'name' | 'trackingLabel'>) =>
+  `${trackingLabel}.${name}`
+/** The domain of the envelope sender, to which bounces are returned. */
+export const returnPathHostOf = ({ name, returnPathLabel }: Pick<Domain, 'name' | 'returnPathLabel'>) =>
+  `${returnPathLabel}.${name}`

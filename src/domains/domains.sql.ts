@@ -5,7 +5,7 @@ import { type DomainId, leastUuid, type OrganizationId } from '../values/ids.ts'
 import type { Domain } from './domain.ts'
 
 const columns = sql`organization_id, id, name, status, ownership_token, selector, dkim_public_key, next_selector,
-  next_dkim_public_key, checks, checked_at, verified_at, failing_since, created_at`
+  next_dkim_public_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path, checks, checked_at, verified_at, failing_since, created_at`
 
 export type NewKey = { selector: string; privateKey: Buffer; publicKey: string }
 
@@ -127,10 +127,14 @@ export const replaceKeys = (db: Writer, before: SealedKeys, after: Pick<SealedKe
     where organization_id = ${before.organizationId} and id = ${before.id} and dkim_key = ${before.dkimKey}
       and next_dkim_key is not distinct from ${before.nextDkimKey}`
 
-export type SenderRow = Pick<Domain, 'name' | 'status' | 'selector'> & { dkimKey: Buffer }
+export type SenderRow = Pick<
+  Domain,
+  'name' | 'status' | 'selector' | 'trackingLabel' | 'returnPathLabel' | 'usesTrackingHost' | 'usesReturnPath'
+> & { dkimKey: Buffer }
 
 /** Returns the domain by its name if it was verified at least once. */
 export const findSender = (db: Reader, organizationId: OrganizationId, name: string) =>
   first(db<SenderRow>`
-    select name, status, selector, dkim_key from domains
+    select name, status, selector, dkim_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path
+    from domains
     where organization_id = ${organizationId} and name = ${name} and verified_at is not null`)

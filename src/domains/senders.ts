@@ -7,11 +7,20 @@ import { rememberLast } from '../runtime/remember-last.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
 
 const keptMax = 10_000
 /** How long a change of a domain may go unnoticed. */
 const keptMs = 30_000
+
+/** The hosts that an email carries. */
+export type SenderHosts = {
+  /** The start of links. */
+  baseUrl: string
+  /** The domain of the envelope sender, which receives bounces; undefined if none are received. */
+  bounceDomain: string | undefined
+}
 
 /** What is known of the domain of an address. */
 type KnownDomain = {
@@ -19,8 +28,17 @@ type KnownDomain = {
   wasVerified: boolean
   isVerified: boolean
   signer: DkimSigner | undefined
+  hosts: SenderHosts
 }
-const unknownDomain: KnownDomain = { wasVerified: false, isVerified: false, signer: undefined }
+
+/** How an email from an address is sent. */
+export type SenderIdentity = {
+  /** Whether email that was accepted may be sent. */
+  isAllowed: boolean
+  /** Undefined if the email is not signed. */
+  signer: DkimSigner | undefined
+  hosts: SenderHosts
+}
 
 export type SendersOptions = {
   db: Db
@@ -28,6 +46,8 @@ export type SendersOptions = {
   policy: SenderPolicy
   /** The signer of the installation, if any. */
   dkim: DkimSigner | undefined
+  /** The hosts of the installation. */
+  hosts: SenderHosts
 }
 
 type Sender = {
@@ -38,22 +58,26 @@ type Sender = {
 }
 
 /**
- * Decides which From addresses an organization may use and who signs: the domains that it has verified, and what the
- * operator allows all organizations.
+ * Decides which From addresses an organization may use, who signs and which hosts the emails carry: those of the domains
+ * that it has verified, and what the operator provides for all organizations.
  */
 export class Senders {
   readonly #db: Db
   readonly #box: SecretBox
   readonly #policy: SenderPolicy
   readonly #dkim: DkimSigner | undefined
+  readonly #hosts: SenderHosts
+  readonly #unknown: KnownDomain
   readonly #known = new LRUCache<string, KnownDomain>({ max: keptMax, ttl: keptMs })
-  readonly #loading = new Map<string, Promise<void>>()
+  readonly #loading = new Map<string, Promise<KnownDomain>>()
 
-  constructor({ db, box, policy, dkim }: SendersOptions) {
+  constructor({ db, box, policy, dkim, hosts }: SendersOptions) {
     this.#db = db
     this.#box = box
     this.#policy = policy
     this.#dkim = dkim
+    this.#hosts = { baseUrl: hosts.baseUrl, bounceDomain: hosts.bounceDomain }
+    this.#unknown = { wasVerified: false, isVerified: false, signer: undefined, hosts: this.#hosts }
   }
 
   /** Throws `Refusal` if the organization may not use the address. Null means the default sender. */
@@ -71,7 +95,7 @@ export class Senders {
     if (unclear.length === 0) return undefined
     // Asked again, because it may have been verified a moment ago.
     for (const { organizationId, address } of unclear) this.#known.delete(keyOf(organizationId, address!))
-    return this.load(unclear, db)
+    return Promise.all(unclear.map((sender) => this.#load(sender, db))).then(() => {})
   }
 
   checkLoaded({ organizationId, address, path = 'from_email' }: Sender): void {
@@ -79,34 +103,36 @@ export class Senders {
     if (!this.#domainOf(organizationId, address).isVerified) throw senderNotVerified(address, path)
   }
 
+  /** Returns a promise only if the domain has to be looked up, which is seldom so. */
+  identityOf(organizationId: OrganizationId, address: string): SenderIdentity | Promise<SenderIdentity> {
+    const domain = this.#known.get(keyOf(organizationId, address))
+    if (domain) return this.#identityOf(domain, address)
+    return this.#load({ organizationId, address }).then((found) => this.#identityOf(found, address))
+  }
+
   /**
-   * Looks up the domains of addresses, which the other methods need. Returns undefined if they are known, which is nearly
-   * always so.
+   * Whether bounces of the organization may be addressed to this host: any label below a domain that was verified, since
+   * another label may have been in use when the email was sent.
    */
-  load(senders: readonly Sender[], db: Reader = this.#db): Promise<void> | undefined {
-    const missing = senders.filter(
-      ({ organizationId, address }) => address !== null && !this.#known.has(keyOf(organizationId, address)),
-    )
-    if (missing.length === 0) return undefined
-    return Promise.all(missing.map((sender) => this.#load(sender, db))).then(() => {})
+  async isReturnPath(organizationId: OrganizationId, host: string): Promise<boolean> {
+    const address = `@${host.slice(host.indexOf('.') + 1)}`
+    const domain = this.#known.get(keyOf(organizationId, address)) ?? (await this.#load({ organizationId, address }))
+    return domain.wasVerified
   }
 
-  /** Whether email that was accepted may be sent. */
-  allows(organizationId: OrganizationId, address: string): boolean {
-    return this.#policy.allows(address) || this.#domainOf(organizationId, address).wasVerified
-  }
-
-  /** Returns undefined if email from this address is not signed. */
-  signerOf(organizationId: OrganizationId, address: string): DkimSigner | undefined {
-    const { signer } = this.#domainOf(organizationId, address)
-    return signer ?? (this.#policy.signs(address) ? this.#dkim : undefined)
+  #identityOf({ wasVerified, signer, hosts }: KnownDomain, address: string): SenderIdentity {
+    return {
+      isAllowed: wasVerified || this.#policy.allows(address),
+      signer: signer ?? (this.#policy.signs(address) ? this.#dkim : undefined),
+      hosts,
+    }
   }
 
   #domainOf(organizationId: OrganizationId, address: string): KnownDomain {
-    return this.#known.get(keyOf(organizationId, address)) ?? unknownDomain
+    return this.#known.get(keyOf(organizationId, address)) ?? this.#unknown
   }
 
-  #load(sender: Sender, db: Reader): Promise<void> {
+  #load(sender: Sender, db: Reader = this.#db): Promise<KnownDomain> {
     // A transaction may be rolled back, so nobody else waits for it.
     if (db !== this.#db) return this.#find(sender, db)
     const key = keyOf(sender.organizationId, sender.address!)
@@ -118,17 +144,28 @@ export class Senders {
     return loading
   }
 
-  async #find({ organizationId, address }: Sender, db: Reader): Promise<void> {
+  async #find({ organizationId, address }: Sender, db: Reader): Promise<KnownDomain> {
     const row = await findSender(db, organizationId, nameOf(address!))
-    this.#known.set(keyOf(organizationId, address!), row ? this.#toKnown(row) : unknownDomain)
+    const domain = row ? this.#toKnown(row) : this.#unknown
+    this.#known.set(keyOf(organizationId, address!), domain)
+    return domain
   }
 
-  #toKnown({ name, status, selector, dkimKey }: SenderRow): KnownDomain {
-    const isVerified = status === 'verified' || status === 'warning'
+  #toKnown(row: SenderRow): KnownDomain {
+    const isVerified = row.status === 'verified' || row.status === 'warning'
+    if (!isVerified) return { ...this.#unknown, wasVerified: true }
     // Undefined if it was encrypted with another APP_SECRET.
-    const pem = isVerified ? this.#box.open(dkimKey) : undefined
-    const signer = pem === undefined ? undefined : createSigner(name, selector, createPrivateKey(pem))
-    return { wasVerified: true, isVerified, signer }
+    const pem = this.#box.open(row.dkimKey)
+    const signer = pem === undefined ? undefined : createSigner(row.name, row.selector, createPrivateKey(pem))
+    return { wasVerified: true, isVerified, signer, hosts: this.#hostsOf(row) }
+  }
+
+  #hostsOf(row: SenderRow): SenderHosts {
+    const { baseUrl, bounceDomain } = this.#hosts
+    return {
+      baseUrl: row.usesTrackingHost ? `https://${trackingHostOf(row)}` : baseUrl,
+      bounceDomain: bounceDomain && row.usesReturnPath ? returnPathHostOf(row) : bounceDomain,
+    }
   }
 }
 

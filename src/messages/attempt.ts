@@ -100,16 +100,16 @@ async function attemptLoaded(
   const { relay, senders } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
-  const loading = senders.load([{ organizationId: row.organizationId, address: from }])
-  if (loading) await loading
-  if (!senders.allows(row.organizationId, from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+  const found = senders.identityOf(row.organizationId, from)
+  const { isAllowed, signer, hosts } = found instanceof Promise ? await found : found
+  if (!isAllowed) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
     renderBody: (values: TemplateValues) => EmailBody | undefined,
   ): Promise<Outcome | undefined> => {
-    const write = () => makeEmail(message, parts.tokens, parts.settings, renderBody)
+    const write = () => makeEmail(message, parts, hosts, renderBody)
     if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
     if (!relay) {
       const mail = write()
@@ -123,7 +123,6 @@ async function attemptLoaded(
       const mail = isHalted() ? undefined : write()
       if (!mail) return undefined
       const { sender, recipient, raw } = mail
-      const signer = senders.signerOf(row.organizationId, from)
       const envelope = { from: sender, to: recipient }
       if (typeof raw === 'string') return { envelope, raw: signer ? signer.sign(raw, row.queuedAt) : raw }
       return {
@@ -144,7 +143,7 @@ async function attemptLoaded(
       return body
     })
     if (!needsTask) return outcome
-    const body = await parts.runner.body(version, emailValues(row, parts.tokens, parts.settings), 'wait')
+    const body = await parts.runner.body(version, emailValues(row, parts.tokens, hosts), 'wait')
     return await deliver((values) => {
       // The task process has read the unsubscribe URL, so the email may contain it.
       void values.unsubscribeUrl

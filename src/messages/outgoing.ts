@@ -1,3 +1,4 @@
+import type { SenderHosts } from '../domains/senders.ts'
 import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
@@ -13,12 +14,10 @@ import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
 import { trackLinks } from './track-links.ts'
 
-export type EmailSettings = {
-  baseUrl: string
+/** `SenderHosts` of the installation, which a sending domain may replace. */
+export type EmailSettings = SenderHosts & {
   /** The sender of flows without their own: `Name <address>` or an address. */
   mailFrom: { name: string | null; email: string }
-  /** The domain that receives bounces; undefined if none are received. */
-  bounceDomain: string | undefined
   /** Headers with the signed message id, by which a provider webhook identifies the message. */
   idHeaders?: ((signedId: string) => Readonly<Record<string, string>>) | undefined
 }
@@ -88,20 +87,19 @@ const ofTests = { open: 'test_open', click: 'test_click', unsubscribe: 'test_uns
 const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
 
 /**
- * Builds the email with its tracked links. The same message always yields the same bytes. Returns undefined if `renderBody`
- * does. `content` is what does not come from the version.
+ * Builds the email with its tracked links. The same message and hosts always yield the same bytes. Returns undefined if
+ * `renderBody` does. `content` is what does not come from the version.
  */
 export function makeEmail(
   { row, version, content }: MessageToSend,
-  tokens: Tokens,
-  settings: EmailSettings,
+  { tokens, settings }: { tokens: Tokens; settings: EmailSettings },
+  { baseUrl, bounceDomain }: SenderHosts,
   renderBody: (values: TemplateValues) => EmailBody | undefined,
 ): OutgoingEmail | undefined {
   const { organizationId, id: messageId, contactId, flowId } = row
   const { first_name, last_name } = row.recipient ?? {}
   const ids = { organizationId, messageId, contactId, flowId }
   const purposes = purposesOf(row)
-  const { baseUrl, bounceDomain } = settings
   let signedUrl: string | undefined
   const unsubscribeUrl = () => {
     signedUrl ??= `${baseUrl}/u/${tokens.sign(purposes.unsubscribe, ids)}`
@@ -182,7 +180,7 @@ export const senderOfMessage = (
   content?.from ? { name: content.from.name ?? null, email: content.from.email } : senderOf(version, mailFrom)
 
 /** Returns the template values of a message. */
-export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: EmailSettings): TemplateValues {
+export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: SenderHosts): TemplateValues {
   const { organizationId, id: messageId, contactId, flowId } = row
   return new MessageValues(
     row,

@@ -15,7 +15,7 @@ test('tenant tables are distributed, and tables without an organization stay on 
   await using test = await createTestDb()
   const { tables } = await readDistributionPlan(test.db)
   const placed = (placement: string) => tables.filter((table) => table.placement === placement).map(({ name }) => name)
-  expect(placed('reference')).toEqual(['api_keys', 'organizations', 'users', 'verified_domains'])
+  expect(placed('reference')).toEqual(['api_keys', 'organizations', 'tracking_hosts', 'users', 'verified_domains'])
   expect([...placed('reference'), ...placed('local')].toSorted()).toEqual(globalTables.toSorted())
   expect(placed('distributed')).toEqual(expect.arrayContaining(['contacts', 'events', 'jobs', 'lanes', 'messages']))
   expect(placed('distributed').filter((name) => name.startsWith('events_'))).toEqual([])
@@ -24,7 +24,7 @@ test('tenant tables are distributed, and tables without an organization stay on 
 test('tables with a foreign key to each other are distributed in one step, all on the same nodes', async () => {
   await using test = await createTestDb()
   const steps = distributionSteps(await readDistributionPlan(test.db), none)
-  expect(steps.map(({ tables }) => tables[0]).slice(0, 3)).toEqual(['organizations', 'api_keys', 'users'])
+  expect(steps.map(({ tables }) => tables[0]).slice(0, 3)).toEqual(['organizations', 'api_keys', 'tracking_hosts'])
   const notices = steps.find(({ tables }) => tables.includes('notices'))!
   const key = 'notice_mails_organization_id_notice_id_fkey'
   expect(stepStatements(notices, { done: none, colocatedWith: 'contacts' })).toEqual([
