@@ -43,6 +43,7 @@ import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { within } from './runtime/within.ts'
+import { deleteUnusedLimits } from './sending-limits/sending-limits.ts'
 import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
 import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
@@ -291,6 +292,7 @@ function createLoops(parts: Parts): Loop[] {
     loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
     loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
+    loop('delete unused sending limits', hourMs, () => deleteUnusedLimits(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
     loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),

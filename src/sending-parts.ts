@@ -21,6 +21,7 @@ import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
 import type { AppSecrets } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
+import { SendingLimits } from './sending-limits/sending-limits.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import type { TaskChild } from './tasks/task-child.ts'
 import { idHeadersFor } from './tracking/providers/id-headers.ts'
@@ -53,6 +54,7 @@ export function createSendingParts(options: SendingPartsOptions) {
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
     templates: new TemplateCache(db),
     contents: new ContentStore(db),
+    sendingLimits: new SendingLimits(db),
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),

@@ -11,6 +11,7 @@ const order = [
   'tasks',
   'db',
   'queue',
+  'sending-limits',
   'mail',
   'sending-processes',
   'mime',

@@ -60,6 +60,7 @@ const owners: Record<string, string> = {
   notices: 'notices',
   jobs: 'queue',
   lanes: 'queue',
+  sending_limit_uses: 'sending-limits',
   sending_pause: 'sending-status',
   provider_signatures: 'tracking',
   deliveries: 'webhooks',

@@ -32,6 +32,14 @@ export const exceptions: Exception[] = [
       ['queue/backlog.sql.ts', 'with waiting as materialized (', ['no organization'], 'Counts for /metrics.'],
       // Sending and delivering.
       ['messages/send.sql.ts', 'update messages', ['several organizations'], hotPath],
+      ['sending-limits/sending-limits.sql.ts', 'for no key update of uses', ['several organizations'], hotPath],
+      ['sending-limits/sending-limits.sql.ts', 'set day = change.day', ['several organizations'], hotPath],
+      [
+        'sending-limits/sending-limits.sql.ts',
+        'delete from sending_limit_uses',
+        ['no organization', 'several organizations'],
+        expiredRows,
+      ],
       ['webhooks/deliver.sql.ts', 'update deliveries', ['several organizations'], hotPath],
       ['webhooks/deliver.sql.ts', 'update webhooks', ['several organizations'], hotPath],
       [
