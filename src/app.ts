@@ -25,6 +25,7 @@ import { forgetExpiredChanges } from './imports/undo.ts'
 import { trimInbox } from './inbox/inbox.ts'
 import type { BounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
+import { resealMailServers } from './mail-servers/credentials.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
 import {
@@ -301,6 +302,9 @@ function createLoops(parts: Parts): Loop[] {
     loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
     loop('check domain keys', 10 * minuteMs, async () => {
       if (await parts.isRotating()) await resealDomainKeys(parts.domains)
+    }),
+    loop('check credentials of mail servers', 10 * minuteMs, async () => {
+      if (await parts.isRotating()) await resealMailServers({ db, box: parts.mailServerBox })
     }),
     loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
     loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),

@@ -20,16 +20,17 @@ import type { Db } from './db/db.ts'
 import { measurePool, measureReplica } from './db/pool-metrics.ts'
 import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
-import { Storage } from './event-exports/storage.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
 import type { DomainParts } from './domains/domains.ts'
 import { Uploads } from './email-contents/uploads.ts'
+import { Storage } from './event-exports/storage.ts'
 import { measureFeedDelay } from './event-feed/feed-delay.ts'
 import { WaitingReaders } from './event-feed/waiting-readers.ts'
 import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { spfSource } from './mail/dns-records.ts'
+import { mailServerBox } from './mail-servers/credentials.ts'
 import { Confirmations } from './mcp/confirmations.ts'
 import { Acceptor } from './messages/accept.ts'
 import { EmailAcceptor } from './messages/accept-emails.ts'
@@ -159,6 +160,7 @@ export function createParts(options: PartsOptions) {
     pages: createPageSender(),
     box: webhookSecretBox(secrets),
     domains: domainPartsOf(options),
+    mailServerBox: mailServerBox(secrets),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,

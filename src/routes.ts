@@ -40,8 +40,9 @@ import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
-import { emailRoutes } from './messages/emails.routes.ts'
+import { mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
 import { collectToolRoutes, mcpRoutes } from './mcp/mcp.routes.ts'
+import { emailRoutes } from './messages/emails.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
@@ -220,6 +221,16 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
+          await add(
+            organization,
+            mailServerRoutes({
+              db,
+              read,
+              box: parts.mailServerBox,
+              allowPrivate: parts.allowPrivate,
+              onChanged: async () => {},
+            }),
+          )
           await add(organization, noticeRoutes({ read }))
           await add(organization, activityRoutes({ read }))
           await add(organization, overviewRoutes({ read }))

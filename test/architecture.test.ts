@@ -32,6 +32,7 @@ const order = [
   'flows',
   'email-contents',
   'inbox',
+  'mail-servers',
   'messages',
   'submission',
   'resend',

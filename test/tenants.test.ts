@@ -42,6 +42,11 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   await make('/suppressions', { email: 'bob@example.com' })
   const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
   const domain = await make('/domains', { name: 'acme.example.com' })
+  const mailServer = await make('/mail-servers', {
+    name: 'SES',
+    url: 'smtp://ada:secret@127.0.0.1:9',
+    kinds: ['marketing'],
+  })
   const csv = 'email\ncarol@example.com\n'
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
@@ -80,6 +85,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     position: '1',
     broadcasts: broadcast.id,
     domains: domain.id,
+    'mail-servers': mailServer.id,
   }
 }
 
@@ -92,6 +98,7 @@ const bodyOf: Record<string, object> = {
   'PUT draft': { subject: 'Mine' },
   'PATCH webhooks': { name: 'Mine' },
   'PATCH event-exports': { name: 'Mine' },
+  'PATCH mail-servers': { name: 'Mine' },
   'POST preview': { context: { order_id: 1 } },
   'POST send': { contact_email: 'eve@other.example', context: { order_id: 1 } },
   'POST test': { to: 'eve@other.example', event_name: 'emailOpen', context: { order_id: 1 } },

@@ -1,4 +1,7 @@
-/** Work in progress, short-lived credentials, logs, and hosts whose DNS records point to the exporting installation. */
+/**
+ * Work in progress, short-lived credentials, logs, hosts whose DNS records point to the exporting installation, and mail
+ * servers, whose credentials are encrypted with its APP_SECRET.
+ */
 export const excludedTables = new Set([
   'account_mails',
   'api_requests',
@@ -9,6 +12,7 @@ export const excludedTables = new Set([
   'import_chunks',
   'jobs',
   'lanes',
+  'mail_servers',
   'notice_mails',
   'password_resets',
   'sessions',

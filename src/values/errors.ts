@@ -64,6 +64,7 @@ export const recordKinds = {
   imp: 'import',
   inv: 'invitation',
   key: 'API key',
+  mse: 'mail server',
   msg: 'message',
   seg: 'segment',
   ses: 'session',

@@ -45,7 +45,10 @@ export async function dial(target: Target, options: DialOptions, onOpening: (ope
 }
 
 /** Rejects the name if any of its addresses is not allowed: it may be an attempt to hide one among others. */
-async function checkedAddresses(name: string, { resolve, isAllowed }: DialOptions): Promise<ResolvedAddress[]> {
+export async function checkedAddresses(
+  name: string,
+  { resolve, isAllowed }: Pick<DialOptions, 'resolve' | 'isAllowed'>,
+): Promise<ResolvedAddress[]> {
   const addresses = await resolve(name)
   for (const { address } of addresses) {
     if (!isAllowed(address)) throw new Unreachable(`resolves to the non-public address ${address}`)

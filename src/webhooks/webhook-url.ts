@@ -62,7 +62,8 @@ function problemOf(url: URL, allowPrivate: boolean): string | undefined {
 
 const forDevelopment = 'for development, start Waxwing with WEBHOOK_ALLOW_PRIVATE=true'
 
-function problemOfHost(host: string): string | undefined {
+/** Returns why a host cannot be reached from the internet, as far as its name shows. */
+export function problemOfHost(host: string): string | undefined {
   const must = 'must be reachable from the internet'
   if (isIP(host)) return isPublicAddress(host) ? undefined : `${must}; ${host} is not (${forDevelopment})`
   const isPrivate = privateEndings.some((ending) => host === ending || host.endsWith(`.${ending}`))

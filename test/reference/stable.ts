@@ -36,7 +36,7 @@ const texts: Record<string, string> = {
 const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
 const mailgunToken = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|eml'
+const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|mse|eml'
 
 export type Replacement = readonly [from: string, to: string]
 

@@ -98,6 +98,12 @@ export const exceptions: Exception[] = [
         ['no organization'],
         'Checks the keys of all domains.',
       ],
+      [
+        'mail-servers/mail-servers.sql.ts',
+        'select organization_id, id, url',
+        ['no organization'],
+        'Checks the credentials of all mail servers.',
+      ],
       ['domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],

@@ -6,8 +6,12 @@ create table mail_servers (
   -- The URL with its credentials, and the OAuth 2 client with its refresh token. Encrypted like webhook secrets.
   url                 bytea       not null,
   oauth               bytea,
+  -- With which the provider signs its reports of bounces. Encrypted as well.
+  webhook_secret      bytea,
   host                text        collate "C" not null,
   port                int         not null,
+  security            text        not null default 'opportunistic' check (security in ('tls', 'starttls', 'opportunistic', 'none')),
+  auth                text        not null default 'none' check (auth in ('none', 'password', 'oauth2')),
   username            text,
   -- Which of the known providers it is, if any.
   preset              text        collate "C",

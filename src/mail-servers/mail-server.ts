@@ -1,0 +1,35 @@
+import type { FlowKind } from '../flows/flows.ts'
+import type { MailServerId, OrganizationId } from '../values/ids.ts'
+
+/** `tls` from the first byte, `starttls` required, `opportunistic` (if offered, certificate not checked), or `none`. */
+export type Security = 'tls' | 'starttls' | 'opportunistic' | 'none'
+export type AuthMethod = 'none' | 'password' | 'oauth2'
+export type MailServerStatus = 'untested' | 'working' | 'failing'
+
+export type MailServerKey = { organizationId: OrganizationId; id: MailServerId }
+
+/** A mail server as it is shown, without its credentials. */
+export type MailServer = MailServerKey & {
+  name: string
+  preset: string | null
+  host: string
+  port: number
+  security: Security
+  username: string | null
+  auth: AuthMethod
+  kinds: FlowKind[]
+  fromDomains: string[]
+  priority: number
+  weight: number
+  connections: number
+  messagesPerSecond: number | null
+  messagesPerDay: number | null
+  hasWebhookSecret: boolean
+  status: MailServerStatus
+  failure: string | null
+  failingSince: Date | null
+  nextTryAt: Date | null
+  testedAt: Date | null
+  updatedAt: Date
+  createdAt: Date
+}

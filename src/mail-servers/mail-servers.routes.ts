@@ -1,0 +1,99 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { organizationIdOf, targetOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
+import { tagRoutes } from '../http/tags.ts'
+import {
+  MailServerChangesIn,
+  MailServerIn,
+  MailServerOut,
+  mailServerOut,
+  toChanges,
+  toInput,
+} from './mail-servers.shapes.ts'
+import { selectMailServers } from './mail-servers.sql.ts'
+import { addMailServer, changeMailServer, getMailServer, type ManageParts, removeMailServer } from './manage.ts'
+
+export type MailServerRouteParts = ManageParts & { read: BoundedRead }
+
+export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
+  const { db, read } = parts
+  return async (api) => {
+    tagRoutes(api, 'Mail servers')
+    api.get('/mail-servers', {
+      schema: {
+        operationId: 'listMailServers',
+        summary: 'List mail servers',
+        description: 'All mail servers, in the order in which they are tried. Credentials are never included.',
+        response: answers(Type.Array(MailServerOut)),
+      },
+      handler: async (request) => {
+        const organizationId = organizationIdOf(request)
+        const servers = await read(organizationId, (tx) => selectMailServers(tx, organizationId))
+        return ok(servers.map(mailServerOut))
+      },
+    })
+
+    api.post('/mail-servers', {
+      schema: {
+        operationId: 'createMailServer',
+        summary: 'Add a mail server',
+        description: `Email of the organization is sent through its mail servers, in the order of \`priority\`. Without any, it is sent as the operator has set it up. Pass either a \`url\`, or \`preset\` or \`host\` with \`username\` and \`password\` or \`oauth\`.
+
+The host must not name a private, loopback or link-local address. An organization can have 20 mail servers.`,
+        errors: {
+          conflict: 'The organization already has 20 mail servers.',
+          validation_failed: 'The URL, host, port or another setting is invalid.',
+        },
+        body: MailServerIn,
+        response: creates(MailServerOut),
+      },
+      handler: async (request, reply) => {
+        const server = await addMailServer(parts, organizationIdOf(request), toInput(request.body))
+        return reply.status(201).send(created(mailServerOut(server)))
+      },
+    })
+
+    api.get('/mail-servers/:id', {
+      schema: {
+        operationId: 'getMailServer',
+        summary: 'Get a mail server',
+        description: 'With its status: the result of the last test or the last emails.',
+        params: IdParams,
+        response: answers(MailServerOut),
+      },
+      handler: async (request) => ok(mailServerOut(await getMailServer(db, ...targetOf(request, 'mse')))),
+    })
+
+    api.patch('/mail-servers/:id', {
+      schema: {
+        operationId: 'updateMailServer',
+        summary: 'Update a mail server',
+        description:
+          'Omitted fields keep their value. The password or OAuth 2 client must be passed again if the host, port or encryption changes. After a change of the connection the status is `untested`.',
+        errors: { validation_failed: 'A setting is invalid, or the credentials must be entered again.' },
+        params: IdParams,
+        body: MailServerChangesIn,
+        response: answers(MailServerOut),
+      },
+      handler: async (request) =>
+        ok(mailServerOut(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body)))),
+    })
+
+    api.delete('/mail-servers/:id', {
+      schema: {
+        operationId: 'deleteMailServer',
+        summary: 'Delete a mail server',
+        description:
+          'Its credentials are deleted. Emails that wait for it are sent through the other mail servers. This cannot be undone.',
+        params: IdParams,
+        response: answers(Nothing),
+      },
+      handler: async (request) => {
+        await removeMailServer(parts, ...targetOf(request, 'mse'))
+        return ok(null, 'Mail server deleted')
+      },
+    })
+  }
+}

@@ -1,0 +1,182 @@
+import { isLoopback } from '@waxwing/smtp-client'
+import type { SecretBox } from '../secrets/secrets.ts'
+import { asciiDomain } from '../values/domain.ts'
+import { invalid } from '../values/errors.ts'
+import { checkName } from '../values/names.ts'
+import { isStorable, unstorableProblem } from '../values/text.ts'
+import { checkWebhookUrl } from '../webhooks/webhook-url.ts'
+import { checkTarget } from './allowed-targets.ts'
+import { type Connection, readUrl, usualSecurity, writeUrl } from './connection.ts'
+import { type Credentials, type OAuthClient, openCredentials, sealCredentials } from './credentials.ts'
+import type { AuthMethod } from './mail-server.ts'
+import type { ConnectionInput, MailServerChanges } from './mail-servers.shapes.ts'
+import type { SealedMailServer, StoredSettings } from './mail-servers.sql.ts'
+import { findPreset } from './presets.ts'
+
+/** A mail server as it is connected to. */
+export type Target = { connection: Connection; oauth: OAuthClient | null; preset: string | null }
+
+type Options = { allowPrivate: boolean }
+
+const partsOfUrl = ['host', 'port', 'security', 'password'] as const
+
+/**
+ * Returns how to connect, from a request and what was stored before. Credentials are kept only for the same host and
+ * encryption: otherwise a member could have them sent to another server. Throws `Refusal` if the input is invalid.
+ */
+export function targetOf(input: ConnectionInput, current: Target | undefined, options: Options): Target {
+  const preset = input.preset === undefined ? (current?.preset ?? null) : input.preset
+  const connection = connectionOf(input, current, preset)
+  const path = input.url === undefined ? 'host' : 'url'
+  checkTarget(connection, { ...options, path })
+  const oauth = oauthOf(input, current, { connection, preset }, options)
+  if (oauth) {
+    connection.password = null
+    // Tokens are not sent to a server that was not identified.
+    if (connection.security === 'opportunistic' && !isLoopback(connection.host)) connection.security = 'starttls'
+  }
+  const isMoved = current !== undefined && !isSamePlace(connection, current.connection)
+  if (isMoved && keepsSecret(input, current, oauth))
+    throw invalid({
+      path: oauth ? 'oauth' : 'password',
+      problem: 'must be entered again for another host or encryption',
+    })
+  if (!oauth && (connection.username === null) !== (connection.password === null))
+    throw connection.username === null
+      ? invalid({ path: 'username', problem: 'is required with a password' })
+      : invalid({ path: 'password', problem: 'is required with a user name' })
+  return { connection, oauth, preset }
+}
+
+const isSamePlace = (one: Connection, other: Connection) =>
+  one.host === other.host && one.port === other.port && one.security === other.security
+
+function keepsSecret(input: ConnectionInput, current: Target, oauth: OAuthClient | null): boolean {
+  if (input.url !== undefined) return oauth !== null && input.oauth === undefined
+  return oauth ? input.oauth === undefined : current.connection.password !== null && keepsPassword(input)
+}
+
+const keepsPassword = (input: ConnectionInput) => input.password === undefined && input.username !== null
+
+function connectionOf(input: ConnectionInput, current: Target | undefined, presetId: string | null): Connection {
+  if (input.url !== undefined) {
+    const extra = partsOfUrl.find((name) => input[name] !== undefined)
+    if (extra) throw invalid({ path: extra, problem: 'must not be combined with url' })
+    const connection = readUrl(input.url)
+    return { ...connection, username: connection.username ?? input.username ?? null }
+  }
+  const before = current?.connection
+  const preset = input.preset ? findPreset(input.preset) : undefined
+  const host = hostOf(input.host ?? preset?.hosts[0]?.host ?? before?.host)
+  const port = input.port ?? preset?.port ?? before?.port ?? 587
+  const username = input.username === undefined ? (before?.username ?? usernameOf(presetId)) : input.username
+  const password = username === null ? null : (input.password ?? before?.password ?? null)
+  const isSamePort = before !== undefined && before.port === port
+  const security =
+    input.security ??
+    (input.port === undefined ? preset?.security : undefined) ??
+    (isSamePort ? before.security : usualSecurity(host, port, username !== null))
+  return {
+    ...{ host, port, security, username, password },
+    verifiesCertificate: before?.verifiesCertificate ?? true,
+    clientName: before?.clientName ?? null,
+  }
+}
+
+const usernameOf = (presetId: string | null) => findPreset(presetId)?.username ?? null
+
+function hostOf(text: string | undefined): string {
+  if (text === undefined) throw invalid({ path: 'host', problem: 'is required unless there is a url or a preset' })
+  // An IPv6 address is written in brackets in URLs only.
+  const trimmed = text.trim().replace(/\.$/, '').toLowerCase()
+  if (/[/@?#\s]/.test(trimmed)) throw invalid({ path: 'host', problem: 'must be a host name such as smtp.example.com' })
+  return readUrl(`smtp://${trimmed.includes(':') ? `[${trimmed}]` : trimmed}`).host
+}
+
+function oauthOf(
+  { oauth: given, password, url, username }: ConnectionInput,
+  current: Target | undefined,
+  { connection, preset }: { connection: Connection; preset: string | null },
+  { allowPrivate }: Options,
+): OAuthClient | null {
+  const replaced = password !== undefined || username === null || (url !== undefined && connection.password !== null)
+  if (!given) {
+    if (!current?.oauth || replaced || connection.username === null) return null
+    return { ...current.oauth, user: connection.username }
+  }
+  if (password !== undefined || connection.password !== null)
+    if (password !== undefined || url !== undefined)
+      throw invalid({ path: 'oauth', problem: 'must not be combined with a password' })
+  if (connection.username === null) throw invalid({ path: 'username', problem: 'is required with oauth' })
+  const known = findPreset(preset)?.oauth
+  const tokenUrl = given.token_url ?? known?.tokenUrl
+  if (tokenUrl === undefined) throw invalid({ path: 'oauth.token_url', problem: 'is required for this provider' })
+  const checked = checkWebhookUrl(tokenUrl, { allowPrivate })
+  if ('problem' in checked) throw invalid({ path: 'oauth.token_url', problem: checked.problem })
+  return {
+    user: connection.username,
+    clientId: given.client_id,
+    clientSecret: given.client_secret,
+    refreshToken: given.refresh_token,
+    tokenUrl: checked.url,
+    scope: given.scope === undefined ? (known?.scope ?? null) : given.scope,
+  }
+}
+
+export const authOf = ({ connection, oauth }: Target): AuthMethod =>
+  oauth ? 'oauth2' : connection.password === null ? 'none' : 'password'
+
+export const credentialsOf = ({ connection, oauth }: Target): Credentials => ({ url: writeUrl(connection), oauth })
+
+/** Returns the target of a stored mail server, or undefined if its credentials cannot be decrypted. */
+export function storedTarget(box: SecretBox, server: SealedMailServer): Target | undefined {
+  const credentials = openCredentials(box, server)
+  if (!credentials) return undefined
+  const { url, oauth } = credentials
+  return { connection: { ...readUrl(url), username: server.username }, oauth, preset: server.preset }
+}
+
+const defaults = {
+  kinds: ['transactional', 'marketing'] as StoredSettings['kinds'],
+  fromDomains: [],
+  priority: 10,
+  weight: 100,
+  connections: 5,
+  messagesPerSecond: null,
+  messagesPerDay: null,
+}
+
+/** Returns the columns to store. Throws `Refusal` if a value is invalid. */
+export function settingsOf(
+  box: SecretBox,
+  input: MailServerChanges,
+  target: Target,
+  current: SealedMailServer | undefined,
+): StoredSettings {
+  const { connection, preset } = target
+  const { host, port, security, username } = connection
+  if (username !== null && !isStorable(username)) throw invalid({ path: 'username', problem: unstorableProblem })
+  const before = current ?? defaults
+  return {
+    name: input.name === undefined ? current!.name : checkName(input.name),
+    ...{ preset, host, port, security, username, auth: authOf(target) },
+    ...sealCredentials(box, credentialsOf(target)),
+    webhookSecret: current?.webhookSecret ?? null,
+    kinds: input.kinds ?? before.kinds,
+    fromDomains: input.fromDomains === undefined ? before.fromDomains : domainsOf(input.fromDomains),
+    priority: input.priority ?? before.priority,
+    weight: input.weight ?? before.weight,
+    connections: input.connections ?? before.connections,
+    messagesPerSecond: input.messagesPerSecond === undefined ? before.messagesPerSecond : input.messagesPerSecond,
+    messagesPerDay: input.messagesPerDay === undefined ? before.messagesPerDay : input.messagesPerDay,
+  }
+}
+
+function domainsOf(texts: readonly string[]): string[] {
+  const domains = texts.map((text, index) => {
+    const domain = asciiDomain(text.trim().toLowerCase())
+    if (domain === undefined) throw invalid({ path: `from_domains.${index}`, problem: 'must be a domain' })
+    return domain
+  })
+  return [...new Set(domains)]
+}
