@@ -182,6 +182,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       parts.tasks.stop()
       parts.safePost.close()
       parts.storage.close()
+      parts.connector.close()
       await parts.relay?.close()
       await parts.hints.stop()
       stopMonitor()

@@ -72,6 +72,9 @@ const emailBacklog = {
   title: 'Emails',
 }
 
+/** Tests of connections that may follow each other directly. */
+const mailServerTestsBurst = 20
+
 export type Role = 'serve' | 'work'
 
 /** The input from which all parts are built. */
@@ -218,6 +221,7 @@ function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
 }
 
 function createRateLimits({ RATE_LIMIT_PER_SECOND: perKey }: Config, limits: Tuning) {
+  const { mailServerTestsPerMinute: tests } = limits
   const { sessionRequestsPerSecond: perUser, signInRequestsPerMinute: signIns, pageRequestsPerSecond: pages } = limits
   return {
     keyLimit: new RateLimit({
@@ -233,6 +237,11 @@ function createRateLimits({ RATE_LIMIT_PER_SECOND: perKey }: Config, limits: Tun
       perSecond: signIns / 60,
       burst: signIns,
       message: 'Too many requests from your address. Wait a minute and try again.',
+    }),
+    mailServerTestLimit: new RateLimit({
+      perSecond: tests / 60,
+      burst: mailServerTestsBurst,
+      message: `Your organization may test ${tests} connections a minute. Wait a moment and try again.`,
     }),
     pageLimit: new RateLimit({
       perSecond: pages,

@@ -229,6 +229,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               box: parts.mailServerBox,
               allowPrivate: parts.allowPrivate,
               onChanged: async () => {},
+              connector: parts.connector,
+              shares: parts.shares,
+              testLimit: parts.mailServerTestLimit,
+              testMs: parts.limits.mailServerTestMs,
             }),
           )
           await add(organization, noticeRoutes({ read }))

@@ -2,6 +2,7 @@ import { openRelay, type RelayState } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
 import { broadcastJob } from './broadcasts/broadcast.job.ts'
 import type { Config } from './config/config.ts'
+import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import type { Tuning } from './config/tuning.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
@@ -12,6 +13,8 @@ import { TemplateRunner } from './flows/template-runner.ts'
 import { dkimOf } from './mail/dkim.ts'
 import { countOutcomes, reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
+import { Connector } from './mail-servers/connector.ts'
+import { mailServerBox } from './mail-servers/credentials.ts'
 import type { AttemptParts } from './messages/attempt.ts'
 import { parseMailbox } from './messages/outgoing.ts'
 import { recordExpiredBroadcast, recordPausedBroadcast } from './notices/notices.ts'
@@ -57,9 +60,20 @@ export function createSendingParts(options: SendingPartsOptions) {
     sendingLimits: new SendingLimits(db),
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
+    connector: createConnector(options),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
   }
+}
+
+/** Connects to mail servers of organizations. Their hosts are checked like those of webhooks. */
+function createConnector({ config, secrets, db }: SendingPartsOptions): Connector {
+  const egress = {
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    proxyUrl: config.WEBHOOK_PROXY_URL,
+    ca: webhookAuthoritiesOf(config),
+  }
+  return new Connector({ db, box: mailServerBox(secrets), egress })
 }
 
 /** The relay and what is needed to send through it. */

@@ -70,7 +70,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
   await recordBroadcasts(recorder)
-  await recordMailServers(recorder)
+  const serverValues = await recordMailServers(recorder)
   const domainValues = await recordDomains(recorder, published)
   await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)
   await recorder.record('deleteInboxEmails')
@@ -85,6 +85,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
     [today, '2026-03-02'],
     [yesterday, '2026-03-01'],
     ...domainValues,
+    ...serverValues,
   ])
   const tags = [...new Set(operations.map(({ tags }) => tags[0]!))]
   for (const tag of tags) {

@@ -22,6 +22,10 @@ export const tuning = {
   attachmentMibPerOrganization: 5_000,
   /** How often new events are exported. A full file is uploaded at once. */
   eventExportEveryMs: 300_000,
+  /** The test of a connection to a mail server as a whole. */
+  mailServerTestMs: 14_000,
+  /** Tests of one organization, with bursts of 20. */
+  mailServerTestsPerMinute: 30,
   /** The replica is not used while its data is older than this. */
   replicaLagMsMax: 5_000,
 }

@@ -4,21 +4,39 @@ import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
+import type { RateLimit } from '../runtime/rate-limit.ts'
+import type { NamedShares } from '../runtime/shares.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import {
+  ConnectionIn,
+  ConnectionTestOut,
   MailServerChangesIn,
   MailServerIn,
   MailServerOut,
   mailServerOut,
   toChanges,
+  toConnectionInput,
   toInput,
 } from './mail-servers.shapes.ts'
 import { selectMailServers } from './mail-servers.sql.ts'
 import { addMailServer, changeMailServer, getMailServer, type ManageParts, removeMailServer } from './manage.ts'
+import type { ConnectionTest } from './test-connection.ts'
+import { type TestParts, testMailServer, testSettings } from './test-mail-server.ts'
 
-export type MailServerRouteParts = ManageParts & { read: BoundedRead }
+export type MailServerRouteParts = ManageParts &
+  TestParts & {
+    read: BoundedRead
+    shares: Pick<NamedShares, 'mailServerTests'>
+    /** Tests of one organization, so that it cannot guess passwords or look for mail servers. */
+    testLimit: RateLimit
+  }
 
 export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
-  const { db, read } = parts
+  const { db, read, testLimit } = parts
+  const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
+    testLimit.take(organizationId)
+    return parts.shares.mailServerTests.run(organizationId, run)
+  }
   return async (api) => {
     tagRoutes(api, 'Mail servers')
     api.get('/mail-servers', {
@@ -81,6 +99,39 @@ The host must not name a private, loopback or link-local address. An organizatio
         ok(mailServerOut(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body)))),
     })
 
+    api.post('/mail-servers/:id/test', {
+      schema: {
+        operationId: 'testMailServer',
+        summary: 'Test a mail server',
+        description: `Connects and signs in, without sending an email, and returns each step of the dialogue. The last step says what to do if it fails. The response arrives within 15 seconds.
+
+The status of the mail server becomes \`working\` or \`failing\`.`,
+        errors: testErrors,
+        params: IdParams,
+        response: answers(ConnectionTestOut),
+      },
+      handler: async (request) => {
+        const [organizationId, id] = targetOf(request, 'mse')
+        const server = await getMailServer(db, organizationId, id)
+        return ok(await test(organizationId, () => testMailServer(parts, server)))
+      },
+    })
+
+    api.post('/mail-servers/test', {
+      schema: {
+        operationId: 'testMailServerSettings',
+        summary: 'Test settings of a mail server',
+        description: 'Like the test of a mail server, with settings that are not stored.',
+        errors: { ...testErrors, validation_failed: 'The URL, host, port or another setting is invalid.' },
+        body: ConnectionIn,
+        response: answers(ConnectionTestOut),
+      },
+      handler: async (request) => {
+        const { body } = request
+        return ok(await test(organizationIdOf(request), () => testSettings(parts, toConnectionInput(body))))
+      },
+    })
+
     api.delete('/mail-servers/:id', {
       schema: {
         operationId: 'deleteMailServer',
@@ -97,3 +148,5 @@ The host must not name a private, loopback or link-local address. An organizatio
     })
   }
 }
+
+const testErrors = { rate_limited: 'Too many requests, or too many tests of the organization are in progress.' }

@@ -49,6 +49,18 @@ export const MailServerOut = Named('MailServer', {
   updated_at: Timestamp,
 })
 
+export const ConnectionTestOut = Named('MailServerTest', {
+  ok: Type.Boolean(),
+  steps: Type.Array(
+    Named('MailServerTestStep', {
+      step: oneOf('resolve', 'connect', 'tls', 'greeting', 'ehlo', 'auth', 'quit'),
+      ok: Type.Boolean(),
+      detail: Type.String({ description: 'What the mail server answered, or what is wrong and what to do.' }),
+    }),
+    { description: 'In the order in which they were taken. The last one failed unless `ok`.' },
+  ),
+})
+
 const secret = (description: string) =>
   Type.String({ minLength: 1, maxLength: 4_096, description: `${description} Stored encrypted, and never returned.` })
 

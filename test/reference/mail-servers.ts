@@ -1,7 +1,12 @@
+import { startRawSmtp } from '../support/raw-smtp.ts'
 import type { Recorder } from './recorder.ts'
+import type { Replacement } from './stable.ts'
 
-/** Without any mail server at the end, since emails of other examples would go through it. */
-export async function recordMailServers(recorder: Recorder): Promise<void> {
+/**
+ * Returns the values that differ in every run. Without any mail server at the end, since emails of other examples would go
+ * through it.
+ */
+export async function recordMailServers(recorder: Recorder): Promise<readonly Replacement[]> {
   const created = await recorder.record('createMailServer', {
     body: {
       name: 'Amazon SES, Ireland',
@@ -20,4 +25,30 @@ export async function recordMailServers(recorder: Recorder): Promise<void> {
   await recorder.record('getMailServer', { params })
   await recorder.record('updateMailServer', { params, body: { kinds: ['marketing'], messages_per_day: 50_000 } })
   await recorder.record('deleteMailServer', { params })
+  return recordTests(recorder)
+}
+
+async function recordTests(recorder: Recorder): Promise<readonly Replacement[]> {
+  await using server = await startRawSmtp({
+    extensions: ['AUTH PLAIN LOGIN', 'SIZE 10485760'],
+    answer: ({ verb, nth }) => {
+      if (verb === 'greeting') return '220 smtp.example.com ESMTP'
+      if (verb !== 'AUTH') return undefined
+      return nth === 1 ? '235 2.7.0 Authentication successful' : '535 5.7.8 Authentication failed'
+    },
+  })
+  const url = `smtp://ada:secret@127.0.0.1:${server.port}`
+  const { body } = await recorder.app.manage('POST', '/organization/mail-servers', { name: 'Postfix', url })
+  const params = { id: body.data.id as string }
+  const tests = [
+    await recorder.record('testMailServer', { params }),
+    await recorder.record('testMailServerSettings', { body: { url } }),
+  ]
+  await recorder.app.manage('DELETE', `/organization/mail-servers/${params.id}`)
+  const connected = tests.map(({ data }) => data.steps[1].detail as string)
+  return [
+    ...connected.map((detail): Replacement => [detail, 'Connected to 203.0.113.25, port 587, in 23 ms.']),
+    ['127.0.0.1 is an address.', 'smtp.example.com has the address 203.0.113.25.'],
+    [`127.0.0.1:${server.port}`, 'smtp.example.com:587'],
+  ]
 }
