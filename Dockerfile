@@ -21,7 +21,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci
 COPY . .
 RUN npm run build && chmod +x dist/bin/cli.js
 
-# Only what the service needs, for the platform of the image: argon2 and PostgreSQL are native.
+# Only what the service needs, for the platform of the image: argon2, sharp and PostgreSQL are native.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -29,6 +29,7 @@ import { WaitingReaders } from './event-feed/waiting-readers.ts'
 import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
+import { ServedImages } from './images/served-images.ts'
 import { spfSource } from './mail/dns-records.ts'
 import { mailServerBox } from './mail-servers/credentials.ts'
 import { Confirmations } from './mcp/confirmations.ts'
@@ -157,6 +158,7 @@ export function createParts(options: PartsOptions) {
     acceptor: new Acceptor({ db, templates, runner, senders, quota }),
     emails: new EmailAcceptor({ db, flows: new BuiltInFlows(db), templates, senders, quota }),
     uploads: new Uploads(db, { mibPerOrganization: limits.attachmentMibPerOrganization }),
+    servedImages: new ServedImages(db),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),

@@ -38,6 +38,8 @@ import { registerSecurityTxt } from './http/security-txt.ts'
 import type { Server } from './http/server.ts'
 import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
+import { imageFileRoutes } from './images/image-files.routes.ts'
+import { imageRoutes } from './images/images.routes.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
@@ -198,6 +200,16 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, importRoutes({ db, read, tasks }))
           await add(organization, suppressionRoutes({ db, read }))
           await add(organization, suppressionListRoutes({ db, tasks }))
+          await add(
+            organization,
+            imageRoutes({
+              db,
+              read,
+              tasks,
+              baseUrl: config.BASE_URL,
+              mibPerOrganization: parts.limits.imageMibPerOrganization,
+            }),
+          )
           await add(organization, flowRoutes({ db, read, senders, runner }))
           await add(organization, draftRoutes({ db, senders, runner }))
           await add(organization, versionRoutes({ db, read }))
@@ -288,6 +300,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   )
   await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
+  await add(server, imageFileRoutes(parts.servedImages))
   await add(server, async (pages) => {
     pages.addHook('onRequest', limitByAddress(parts.pageLimit))
     const { recipientNamesMsMax } = parts.limits

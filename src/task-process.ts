@@ -1,5 +1,6 @@
 import { readMembersTask } from './contacts/members.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
+import { prepareImageTask } from './images/prepare-image.task.ts'
 import { readImportTask } from './imports/import.task.ts'
 import { inspectImportTask } from './imports/inspect.task.ts'
 import { emailTextTask } from './messages/email-text.task.ts'
@@ -19,4 +20,5 @@ serveTasks([
   draftTask,
   bodyTask,
   emailTextTask,
+  prepareImageTask,
 ])

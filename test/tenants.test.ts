@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { eraseDeletedOrganizations } from '../src/privacy/erase-organization.ts'
 import { createFlow, orderFlow, send } from './support/flows.ts'
 import { sampleQuery } from './support/openapi-check.ts'
+import { smallGif } from './support/small-gif.ts'
 import { type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
@@ -41,6 +42,10 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
   await make('/suppressions', { email: 'bob@example.com' })
   const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
+  const image = await app.call('POST', '/api/v1/organization/images', {
+    headers: { authorization: `Bearer ${app.session}`, 'content-type': 'image/gif' },
+    raw: smallGif,
+  })
   const domain = await make('/domains', { name: 'acme.example.com' })
   const mailServer = await make('/mail-servers', {
     name: 'SES',
@@ -86,12 +91,14 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     broadcasts: broadcast.id,
     domains: domain.id,
     'mail-servers': mailServer.id,
+    images: image.body.data.id,
   }
 }
 
 const bodyOf: Record<string, object> = {
   'PATCH members': { role: 'member' },
   'PATCH groups': { name: 'Mine' },
+  'PATCH images': { name: 'Mine' },
   'PATCH segments': { name: 'Mine' },
   'PATCH contacts': { first_name: 'Eve' },
   'PATCH flows': { name: 'Mine' },

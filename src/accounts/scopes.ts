@@ -40,6 +40,7 @@ const resources: Readonly<Record<string, Resource>> = {
   segments: 'contacts',
   suppressions: 'contacts',
   flows: 'flows',
+  images: 'flows',
   messages: 'messages',
   broadcasts: 'broadcasts',
   webhooks: 'webhooks',

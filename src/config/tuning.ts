@@ -20,6 +20,8 @@ export const tuning = {
   webhookConcurrency: 16,
   /** Size of the attachments that are stored for one organization. */
   attachmentMibPerOrganization: 5_000,
+  /** Size of the images that are stored for one organization. */
+  imageMibPerOrganization: 500,
   /** How often new events are exported. A full file is uploaded at once. */
   eventExportEveryMs: 300_000,
   /** The test of a connection to a mail server as a whole. */

@@ -61,6 +61,7 @@ export const recordKinds = {
   exp: 'event export',
   flw: 'flow',
   grp: 'group',
+  img: 'image',
   imp: 'import',
   inv: 'invitation',
   key: 'API key',

@@ -33,6 +33,7 @@ export type FileId = Branded<'fil'>
 export type EventExportId = Branded<'exp'>
 export type DomainId = Branded<'dom'>
 export type MailServerId = Branded<'mse'>
+export type ImageId = Branded<'img'>
 
 export type IdOf = {
   org: OrganizationId
@@ -58,6 +59,7 @@ export type IdOf = {
   exp: EventExportId
   dom: DomainId
   mse: MailServerId
+  img: ImageId
 }
 export type Prefix = keyof IdOf
 

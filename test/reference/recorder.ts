@@ -11,6 +11,8 @@ export type Step = {
   hiddenHeaders?: Record<string, string>
   body?: unknown
   text?: string
+  /** Sent instead of `text`, which the example shows. */
+  bytes?: Uint8Array
   as?: Credential
   /** The expected status. Defaults to any success. */
   status?: number
@@ -55,7 +57,7 @@ export class Recorder {
     const answer = await this.app.call(route.method, url, {
       headers: route.isPublic ? { ...headers, ...step.hiddenHeaders } : sent,
       body,
-      ...(text !== undefined && { raw: text }),
+      ...(text !== undefined && { raw: step.bytes ?? text }),
     })
     expect([operationId, answer.status, answer.status < 300 ? '' : answer.text]).toEqual([
       operationId,

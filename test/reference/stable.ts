@@ -35,8 +35,9 @@ const texts: Record<string, string> = {
 }
 const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
 const mailgunToken = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0'
+const imageKey = 'AZzWIvnYehuMLT5PWmt8jQGc1iL52HsbjC0-T1prfI1Zk4mQ8vTs1Lx6Rb0Nf3Wy'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|mse|eml'
+const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|mse|eml|img'
 
 export type Replacement = readonly [from: string, to: string]
 
@@ -74,6 +75,7 @@ export class Stable {
     let stable = text
     for (const [from, to] of this.#replacements) stable = stable.replaceAll(from, to)
     return stable
+      .replace(/\/i\/[\w-]{64}\./, `/i/${imageKey}.`)
       .replace(/inv_[0-9a-z]{26}[\w-]{43}/g, `inv${linkToken}`)
       .replace(/req_[0-9a-f]{16}[0-9a-z]{6,}/g, texts.request_id!)
       .replace(new RegExp(`\\b(${prefixes})_([0-9a-z]{26})\\b`, 'g'), (id, prefix: string) => this.#id(id, prefix))

@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../db/db.ts'
+import { readFile } from '../email-contents/files.ts'
+import { Shares } from '../runtime/shares.ts'
+import { type ImageAddress, isAddressOf, readImageAddress } from './address.ts'
+import { findImage } from './images.sql.ts'
+
+const mib = 1024 * 1024
+const cacheBytesMax = 32 * mib
+/** After this time, a deleted image is gone in every process. */
+const cacheMs = 60_000
+/** Images that are read from the database at the same time. The organization is the one in the address. */
+const reads = { perOrganization: 4, overall: 8, waitingPerOrganization: 200, waitMs: 5_000 }
+/** Of the different images that are being sent to slow readers. */
+const sendingBytesMax = { perOrganization: 32 * mib, overall: 128 * mib }
+
+export type ServedImage = { organizationId: string; contentType: string; etag: string; content: Buffer }
+
+/**
+ * Reads images for their public addresses. An image is read once for all requests at the same time, and kept in memory for
+ * a while. However many requests there are, few database connections and a limited amount of memory are used.
+ */
+export class ServedImages {
+  readonly #db: Db
+  readonly #reads = new Shares(reads)
+  readonly #reading = new Map<string, Promise<ServedImage | undefined>>()
+  readonly #sending = new Map<ServedImage, number>()
+  /** Created by the first request. */
+  #cache: LRUCache<string, ServedImage> | undefined
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Returns undefined if there is no image at this address. Throws `Refusal` if too many images are being read. */
+  async find(file: string): Promise<ServedImage | undefined> {
+    this.#cache ??= new LRUCache({
+      maxSize: cacheBytesMax,
+      ttl: cacheMs,
+      sizeCalculation: ({ content }) => content.length,
+    })
+    const known = this.#cache.get(file)
+    if (known) return known
+    const address = readImageAddress(file)
+    if (!address) return undefined
+    const reading = this.#reading.get(file) ?? this.#read(file, address)
+    return reading
+  }
+
+  #read(file: string, address: ImageAddress): Promise<ServedImage | undefined> {
+    const reading = this.#reads
+      .run(address.organizationId, () => this.#load(address))
+      .then((image) => {
+        if (image) this.#cache!.set(file, image)
+        return image
+      })
+      .finally(() => this.#reading.delete(file))
+    this.#reading.set(file, reading)
+    return reading
+  }
+
+  async #load(address: ImageAddress): Promise<ServedImage | undefined> {
+    const { organizationId, id } = address
+    const image = await findImage(this.#db, organizationId, id)
+    if (!image || !isAddressOf(address, image)) return undefined
+    const chunks: Buffer[] = []
+    for await (const chunk of readFile(this.#db, organizationId, image.fileId, { start: 0, end: image.bytes }))
+      chunks.push(chunk)
+    return { organizationId, contentType: image.contentType, etag: `"${image.id}"`, content: Buffer.concat(chunks) }
+  }
+
+  /** Returns whether the image may be sent now. If so, `end` must be called when it was. */
+  begin(image: ServedImage): boolean {
+    const count = this.#sending.get(image) ?? 0
+    if (count === 0 && !this.#hasRoomFor(image)) return false
+    this.#sending.set(image, count + 1)
+    return true
+  }
+
+  end(image: ServedImage): void {
+    const count = this.#sending.get(image)! - 1
+    if (count > 0) this.#sending.set(image, count)
+    else this.#sending.delete(image)
+  }
+
+  #hasRoomFor({ organizationId, content }: ServedImage): boolean {
+    let [all, same] = [content.length, content.length]
+    for (const sent of this.#sending.keys()) {
+      all += sent.content.length
+      if (sent.organizationId === organizationId) same += sent.content.length
+    }
+    return all <= sendingBytesMax.overall && same <= sendingBytesMax.perOrganization
+  }
+}
