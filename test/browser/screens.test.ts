@@ -175,6 +175,7 @@ async function fill(): Promise<Record<string, string>> {
     overview: '',
     flows: 'flows',
     'new flow': 'flows/new',
+    images: 'flows/images',
     results: `flows/${flow.id}`,
     flow: `flows/${flow.id}/edit`,
     versions: `flows/${flow.id}/versions`,

@@ -6,6 +6,7 @@ export const paths = {
   forgotPassword: '/forgot-password',
   flows: '/flows',
   newFlow: '/flows/new',
+  images: '/flows/images',
   /** The results of the flow. */
   flow: (id: string) => `/flows/${id}`,
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,

@@ -44,6 +44,7 @@ const appRoutes: RouteObject[] = [
   { index: true, ...page(() => import('./overview/overview-page.tsx'), 'OverviewPage') },
   { path: 'flows', ...page(() => import('./flows/flows-page.tsx'), 'FlowsPage') },
   { path: 'flows/new', ...page(() => import('./flows/new-flow-page.tsx'), 'NewFlowPage') },
+  { path: 'flows/images', ...page(() => import('./images/images-page.tsx'), 'ImagesPage') },
   { path: 'flows/:id/:tab?', ...page(() => import('./flows/flow-page.tsx'), 'FlowPage') },
   { path: 'broadcasts', ...page(() => import('./broadcasts/broadcasts-page.tsx'), 'BroadcastsPage') },
   { path: 'broadcasts/:id', ...page(() => import('./broadcasts/broadcast-page.tsx'), 'BroadcastPage') },

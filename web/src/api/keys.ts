@@ -44,6 +44,11 @@ export const keys = {
   flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],
   flowPreview: (input: object) => ['flow-preview', input],
 
+  images: ['images'],
+  imageLists: ['images', 'list'],
+  imageList: (filter: object) => ['images', 'list', filter],
+  image: (id: string) => ['images', id],
+
   broadcasts: ['broadcasts'],
   broadcastLists: ['broadcasts', 'list'],
   broadcastList: (filter: object) => ['broadcasts', 'list', filter],

@@ -93,6 +93,8 @@ export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
 
+export type Image = Item<Data<`${Org}/images`, 'get'>>
+
 export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>
 export type BroadcastDetail = Data<`${Org}/broadcasts/{id}`, 'get'>
 export type BroadcastStatus = Broadcast['status']

@@ -16,13 +16,15 @@ type Props = {
   problems: TemplateProblem[]
   /** Moves the cursor to a position; a new object moves it again. */
   goTo?: { line: number; column: number } | undefined
+  /** Returns what to insert into the text for the position of the cursor; a new function inserts again. */
+  insert?: ((source: string, cursor: number) => { at: number; text: string }) | undefined
 }
 
 /** Marks changes that were not typed. The editor normalizes line endings, so its text may differ from `value`. */
 const fromOutside = Annotation.define<boolean>()
 
 /** Loaded on demand: the editor is larger than all the rest of the app. */
-export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
+export function CodeEditor({ label, value, onChange, problems, goTo, insert }: Props) {
   const container = useRef<HTMLDivElement>(null)
   const editor = useRef<EditorView>(undefined)
   const edited = useEffectEvent(onChange)
@@ -79,6 +81,18 @@ export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
     view.dispatch({ selection: { anchor: offsetOf(view, goTo.line, goTo.column) }, scrollIntoView: true })
     view.focus()
   }, [goTo])
+
+  useEffect(() => {
+    const view = editor.current
+    if (!view || !insert) return
+    const { at, text } = insert(view.state.doc.toString(), view.state.selection.main.head)
+    view.dispatch({
+      changes: { from: at, insert: text },
+      selection: { anchor: at + text.length },
+      scrollIntoView: true,
+    })
+    view.focus()
+  }, [insert])
 
   return <div ref={container} className={classes.editor} />
 }

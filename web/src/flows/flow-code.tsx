@@ -1,6 +1,8 @@
 import { Box, Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import type { FlowText, TemplateProblem } from '../api/types.ts'
+import type { FlowText, TemplateProblem, Variable } from '../api/types.ts'
+import { type Block, insertionOf } from './insert-blocks.ts'
+import { InsertMenu } from './insert-menu.tsx'
 import { TemplateHelp } from './template-help-drawer.tsx'
 
 const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }))
@@ -11,6 +13,7 @@ type Props = {
   setDraft: (draft: FlowText) => void
   problems: TemplateProblem[]
   goTo: TemplateProblem | undefined
+  variables: Variable[]
 }
 
 const formats = [
@@ -18,13 +21,26 @@ const formats = [
   { value: 'mjml', label: 'MJML' },
 ]
 
-export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
+type Insert = (source: string, cursor: number) => { at: number; text: string }
+
+const inserting =
+  (block: Block, format: FlowText['html_format']): Insert =>
+  (source, cursor) =>
+    insertionOf(block, format, source, cursor)
+
+export function FlowCode({ draft, setDraft, problems, goTo, variables }: Props) {
   const [part, setPart] = useState<Part>('html')
+  const [insert, setInsert] = useState<Insert>()
+  const choosePart = (next: Part) => {
+    setPart(next)
+    // The editor of the other part must not insert it again.
+    setInsert(undefined)
+  }
   const [wentTo, setWentTo] = useState(goTo)
   // Choosing a problem opens the part that contains it.
   if (goTo !== wentTo) {
     setWentTo(goTo)
-    if (goTo?.path === 'html' || goTo?.path === 'text') setPart(goTo.path)
+    if (goTo?.path === 'html' || goTo?.path === 'text') choosePart(goTo.path)
   }
   const place =
     goTo?.path === part && goTo.line !== undefined ? { line: goTo.line, column: goTo.column ?? 1 } : undefined
@@ -39,9 +55,14 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
             { value: 'text', label: 'Plain text' },
           ]}
           value={part}
-          onChange={(value) => setPart(value as Part)}
+          onChange={(value) => choosePart(value as Part)}
         />
         <Group gap="xs">
+          <InsertMenu
+            isText={part === 'text'}
+            variables={variables}
+            onInsert={(block) => setInsert(() => inserting(block, part === 'text' ? 'html' : draft.html_format))}
+          />
           <TemplateHelp />
           {part === 'html' && (
             <Select
@@ -66,6 +87,7 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
           }
           problems={problems.filter((problem) => problem.path === part)}
           goTo={place}
+          insert={insert}
         />
       </Suspense>
       {part === 'text' && !draft.text && (

@@ -46,7 +46,7 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, view, se
           showsSender={view.showsSender}
           setShowsSender={(showsSender) => setView({ showsSender })}
         />
-        <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
+        <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} variables={state.variables} />
         {/* On a wide screen, the problems are listed beside the editor, above the preview. */}
         <Box hiddenFrom="md">
           <Problems problems={problems} mjml={mjml} onChoose={goToProblem} />

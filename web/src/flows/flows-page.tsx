@@ -6,13 +6,13 @@ import { paths } from '../paths.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { TableList } from '../ui/list.tsx'
 import { count, share } from '../ui/numbers.ts'
-import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { FlowStatusBadge, kindLabels, UnpublishedBadge } from './flow-status.tsx'
 import { useFlows } from './flows.api.ts'
+import { FlowsFrame } from './flows-frame.tsx'
 
 const statuses = [
   { value: '', label: 'All' },
@@ -66,12 +66,7 @@ export function FlowsPage() {
     </Button>
   )
   return (
-    <Page
-      title="Flows"
-      description="A flow is an email template. Send it through the API or as a broadcast."
-      actions={add}
-      wide
-    >
+    <FlowsFrame actions={add}>
       <TableList
         label="Flows"
         query={flows}
@@ -91,6 +86,6 @@ export function FlowsPage() {
         }}
         notFound={filtered && { title: 'No flows found', children: 'Try another search or status.' }}
       />
-    </Page>
+    </FlowsFrame>
   )
 }

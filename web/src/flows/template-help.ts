@@ -1,13 +1,14 @@
 // The most common variables, filters and tags. A test checks that docs/guides/templates.md contains all of them.
 
-export const nameHelp = [
+/** `isExample`: the name depends on the organization. */
+export const nameHelp: { name: string; meaning: string; isExample?: boolean }[] = [
   { name: 'contact.email', meaning: 'Recipient’s email' },
   { name: 'contact.first_name', meaning: 'First name, if known' },
   { name: 'contact.last_name', meaning: 'Last name, if known' },
-  { name: 'contact.attributes.plan', meaning: 'A contact attribute, here plan' },
+  { name: 'contact.attributes.plan', meaning: 'A contact attribute, here plan', isExample: true },
   { name: 'organization.name', meaning: 'Your organization’s name' },
   { name: 'unsubscribe_url', meaning: 'The contact’s unsubscribe link' },
-  { name: 'order_id', meaning: 'A variable your app sends in context, here order_id' },
+  { name: 'order_id', meaning: 'A variable your app sends in context, here order_id', isExample: true },
 ]
 
 export type Example = { source: string; result: string }

@@ -11,6 +11,7 @@ import {
   IconMailCog,
   IconMailPlus,
   IconMoon,
+  IconPhoto,
   IconSpeakerphone,
   IconSun,
   IconTableImport,
@@ -44,6 +45,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const create = (on: string) => () => void navigate(on, { state: createRequest })
   const pages: Command[] = [
     ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
+    { label: 'Images', icon: <IconPhoto {...size} />, run: go(paths.images), keywords: 'pictures gallery upload' },
     { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
     { label: 'Segments', icon: <IconFilter {...size} />, run: go(paths.segments), keywords: 'filter audience' },
     { label: 'Imports', icon: <IconTableImport {...size} />, run: go(paths.imports) },
