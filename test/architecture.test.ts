@@ -21,6 +21,7 @@ const order = [
   'api-requests',
   'webhooks',
   'domains',
+  'receiving-sites',
   'events',
   'event-feed',
   'event-exports',

@@ -52,6 +52,8 @@ const owners: Record<string, string> = {
   inbox: 'inbox',
   domains: 'domains',
   mail_servers: 'mail-servers',
+  receiving_domains: 'receiving-sites',
+  receiving_sites: 'receiving-sites',
   verified_domains: 'domains',
   tracking_hosts: 'domains',
   segments: 'segments',

@@ -14,7 +14,7 @@ export type DnsAnswer =
   /** Nothing is known: the servers failed or did not answer. */
   | { kind: 'unanswered'; reason: string }
 
-export type RecordType = 'TXT' | 'CNAME'
+export type RecordType = 'TXT' | 'CNAME' | 'MX'
 
 /** Asks name servers. Never throws. */
 export type Dns = {
@@ -48,6 +48,12 @@ export async function openDns(domain: string, servers?: readonly string[]): Prom
       general.cancel()
     },
   }
+}
+
+/** Asks the resolver of the system, or `servers` if they are set. For names that need not be up to date. */
+export function openCachedDns(servers?: readonly string[]): Dns {
+  const resolver = newResolver(servers)
+  return { ask: (name, type) => query(resolver, name, type), cancel: () => resolver.cancel() }
 }
 
 function newResolver(servers: readonly string[] | undefined): Resolver {
@@ -89,6 +95,11 @@ async function valuesOf(resolver: Resolver, name: string, type: RecordType): Pro
       return (await resolver.resolveTxt(name)).map((strings) => strings.join(''))
     case 'CNAME':
       return (await resolver.resolveCname(name)).map(plainName)
+    // The preferred one first.
+    case 'MX':
+      return (await resolver.resolveMx(name))
+        .toSorted((a, b) => a.priority - b.priority)
+        .map(({ exchange }) => plainName(exchange))
   }
 }
 

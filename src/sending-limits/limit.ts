@@ -5,6 +5,8 @@ export type Limit = {
   organizationId: OrganizationId
   /** Identifies it within the organization, for example `server/…` or `site/google`. */
   key: string
+  /** Names it in the reason of an email that waits, for example `the limit for Google`. */
+  name: string
   perSecond: number | null
   /** Days begin at midnight UTC. */
   perDay: number | null

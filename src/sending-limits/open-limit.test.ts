@@ -9,6 +9,7 @@ const organizationId = newId('org')
 const limitOf = (values: Partial<Limit>): Limit => ({
   organizationId,
   key: 'k',
+  name: 'limit',
   perSecond: null,
   perDay: null,
   ...values,

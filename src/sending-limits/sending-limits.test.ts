@@ -26,6 +26,7 @@ afterAll(async () => {
 const newLimit = (values: Partial<Limit>): Limit => ({
   organizationId: newId('org'),
   key: 'server',
+  name: 'limit',
   perSecond: null,
   perDay: null,
   ...values,
@@ -48,13 +49,13 @@ test('three processes keep the rates of ten sites, and a site that is used up de
   const organizationId = newId('org')
   const rates = [10, 14, 20, 25, 30, 40, 50, 60, 80, 100]
   const seconds = 1.5
-  const server: Limit = { organizationId, key: 'server', perSecond: 2_000, perDay: null }
-  const stalled: Limit = { organizationId, key: 'stalled', perSecond: 0.001, perDay: null }
+  const server: Limit = { organizationId, key: 'server', name: 'limit', perSecond: 2_000, perDay: null }
+  const stalled: Limit = { organizationId, key: 'stalled', name: 'limit', perSecond: 0.001, perDay: null }
   await send(processes[0]!, [stalled])
   const refused = processes.map((limits) => limits.take(organizationId, [server, stalled], { isBulk: true }))
   const sites = await Promise.all(
     rates.map(async (perSecond) => {
-      const limits = [{ organizationId, key: `site/${perSecond}`, perSecond, perDay: null }]
+      const limits = [{ organizationId, key: `site/${perSecond}`, name: 'limit', perSecond, perDay: null }]
       const emails = Array.from({ length: Math.ceil(perSecond * seconds) }, (_, index) =>
         send(processes[index % processes.length]!, limits),
       )
@@ -69,7 +70,7 @@ test('three processes keep the rates of ten sites, and a site that is used up de
     const median = spacings.toSorted((a, b) => a - b)[Math.floor(spacings.length / 2)]
     expect(median).toBeLessThan((1.05 * 1000) / perSecond + 1)
   }
-  expect(await Promise.all(refused)).toMatchObject([1, 2, 3].map(() => ({ kind: 'wait', key: 'stalled' })))
+  expect(await Promise.all(refused)).toMatchObject([1, 2, 3].map(() => ({ kind: 'wait', limit: stalled })))
 })
 
 test('three processes send exactly the number of a day, today and on the next day', async () => {
@@ -111,10 +112,16 @@ test('emails of a process that was killed count, and no others', async () => {
 test('an email takes all of its limits or none', async () => {
   const limit = newLimit({ perDay: 5 })
   const { organizationId } = limit
-  const full: Limit = { organizationId: installationId, key: `full ${organizationId}`, perSecond: null, perDay: 0 }
+  const full: Limit = {
+    organizationId: installationId,
+    key: `full ${organizationId}`,
+    name: 'limit',
+    perSecond: null,
+    perDay: 0,
+  }
   expect(await processes[0]!.take(organizationId, [limit, full], { isBulk: false })).toMatchObject({
     kind: 'wait',
-    key: full.key,
+    limit: full,
     cause: 'day',
   })
   const taken = await Promise.all(

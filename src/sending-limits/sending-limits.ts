@@ -42,7 +42,7 @@ export type Taken =
       /** Must be called if the email was not sent: then it does not count for the day. */
       giveBack: () => void
     }
-  | { kind: 'wait'; key: string; cause: 'rate' | 'day'; waitMs: number }
+  | { kind: 'wait'; limit: Limit; cause: 'rate' | 'day'; waitMs: number }
 
 /** Keys of limits whose use is kept, because it counts days. */
 const planPrefix = 'plan/'
@@ -60,7 +60,7 @@ type Item = { organizationId: OrganizationId } & ({ ask: Ask } | { givenBack: re
 
 type Answer =
   | { kind: 'reserved'; limits: ReadonlySet<Limit>; at: number; now: number; counted: GivenBack[] }
-  | { kind: 'wait'; key: string; cause: 'rate' | 'day'; waitMs: number }
+  | { kind: 'wait'; limit: Limit; cause: 'rate' | 'day'; waitMs: number }
   | { kind: 'none' }
 
 const unlimited: Taken = { kind: 'taken', at: new Date(0), giveBack: () => {} }
@@ -215,7 +215,7 @@ function reserve({ limits, urgency, horizonMs }: Ask, openLimit: (limit: Limit) 
   if (slowest) {
     const { limit, refused } = slowest
     openLimit(limit).wait(urgency, refused)
-    return { kind: 'wait', key: limit.key, cause: refused.cause, waitMs: Math.ceil(refused.until - now) }
+    return { kind: 'wait', limit, cause: refused.cause, waitMs: Math.ceil(refused.until - now) }
   }
   const reserved = limits.filter((limit) => {
     const open = openLimit(limit)

@@ -10,6 +10,7 @@ export const globalTables = [
   'users',
   'api_keys',
   'verified_domains',
+  'receiving_domains',
   'tracking_hosts',
   'schema_migrations',
   'event_feed',

@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache'
+import { getDomain } from 'tldts'
+import type { Db } from '../db/db.ts'
+import type { Dns } from '../domains/dns.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import { within } from '../runtime/within.ts'
+import { hourMs } from '../values/durations.ts'
+import { saveDomainSites, selectDomainSites } from './receiving-sites.sql.ts'
+import { siteOfKnownDomain, siteOfMxHost } from './shipped-sites.ts'
+
+const keptMax = 20_000
+const keptMs = hourMs
+/** A domain whose name servers did not answer is its own site this long. */
+const unansweredMs = hourMs / 6
+/** How long an email waits for the answer. Then its domain counts as its own site. */
+const waitMsMax = 1_000
+const queriesMax = 50
+/** Further domains are their own sites until others are answered. */
+const pendingMax = 5_000
+/** If so many queries in a row got no answer, none is asked for a while. */
+const unansweredMax = 20
+const pauseMs = 30_000
+const batchMax = 500
+const savePaceMs = 250
+
+type Found = { name: string; site: string }
+
+/**
+ * Finds the site that receives the email of a domain. The answers are shared by all processes and asked again after a day.
+ */
+export class SiteLookup {
+  readonly #dns: Pick<Dns, 'ask'>
+  readonly #known = new LRUCache<string, string>({ max: keptMax, ttl: keptMs })
+  readonly #pending = new Map<string, Promise<string>>()
+  readonly #reads: Batcher<string, string | undefined>
+  readonly #writes: Batcher<Found, void>
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+  #unanswered = 0
+  #pausedUntil = 0
+
+  constructor(db: Db, dns: Pick<Dns, 'ask'>) {
+    this.#dns = dns
+    const common = { itemsMax: batchMax, waitingMax: 2 * pendingMax }
+    this.#reads = new Batcher({
+      ...common,
+      name: 'find receiving sites',
+      run: async (names) => {
+        const rows = new Map((await selectDomainSites(db, names)).map(({ name, site }) => [name, site]))
+        return names.map((name) => ({ ok: true, value: rows.get(name) }))
+      },
+    })
+    this.#writes = new Batcher<Found, void>({
+      ...common,
+      name: 'save receiving sites',
+      paceMs: savePaceMs,
+      run: async (found) => {
+        await saveDomainSites(db.statement, found)
+        return found.map(() => ({ ok: true, value: undefined }))
+      },
+    })
+  }
+
+  /** Returns a promise only if the domain has to be looked up. */
+  find(domain: string): string | Promise<string> {
+    const known = siteOfKnownDomain(domain) ?? this.#known.get(domain)
+    if (known !== undefined) return known
+    let pending = this.#pending.get(domain)
+    if (!pending) {
+      if (this.#pending.size >= pendingMax) return domain
+      pending = this.#lookUp(domain).finally(() => this.#pending.delete(domain))
+      this.#pending.set(domain, pending)
+    }
+    return within(waitMsMax, pending).then((site) => site ?? domain)
+  }
+
+  /** Resolves when everything found is stored. */
+  async drained(): Promise<void> {
+    await Promise.allSettled([...this.#pending.values()])
+    await this.#writes.drained()
+  }
+
+  async #lookUp(domain: string): Promise<string> {
+    // If the database is unavailable, nothing is known.
+    const stored = await this.#reads.add(domain).catch(() => domain)
+    if (stored !== undefined) return this.#keep(domain, stored)
+    const hosts = await this.#ask(domain)
+    if (!hosts) return this.#keep(domain, domain, unansweredMs)
+    const site = siteOf(domain, hosts)
+    // If it is not stored, it is asked again.
+    this.#writes.add({ name: domain, site }).catch(() => {})
+    return this.#keep(domain, site)
+  }
+
+  #keep(domain: string, site: string, ttl = keptMs): string {
+    this.#known.set(domain, site, { ttl })
+    return site
+  }
+
+  /** Returns the MX hosts, or undefined if nothing is known about them. */
+  async #ask(domain: string): Promise<readonly string[] | undefined> {
+    if (this.#running >= queriesMax) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (performance.now() < this.#pausedUntil) return this.#next(undefined)
+    this.#running++
+    const answer = await this.#dns.ask(domain, 'MX')
+    this.#running--
+    if (answer.kind !== 'unanswered') this.#unanswered = 0
+    else if (++this.#unanswered >= unansweredMax) this.#pausedUntil = performance.now() + pauseMs
+    if (answer.kind === 'unanswered') return this.#next(undefined)
+    return this.#next(answer.kind === 'found' ? answer.values : [])
+  }
+
+  #next<Value>(value: Value): Value {
+    this.#waiting.shift()?.()
+    return value
+  }
+}
+
+/** Everything that is not listed is called by the registered domain of its first MX host, or its own domain without one. */
+function siteOf(domain: string, hosts: readonly string[]): string {
+  const [host] = hosts
+  if (!host) return domain
+  return siteOfMxHost(host) ?? getDomain(host) ?? domain
+}
