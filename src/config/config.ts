@@ -106,6 +106,11 @@ export const settings = {
     'SMTP connections of `waxwing start` or `work`, including its sending processes.',
     wholeNumber(1, 200),
   ),
+  SMTP_SHAPING: setting(
+    'false',
+    'If true, the email through SMTP_URL is limited for each receiving provider. Use it with a mail server of your own that delivers to the receivers itself.',
+    flag,
+  ),
   SENDING_PROCESSES: optional(
     'Child processes of `waxwing start` and `work` that send broadcasts, at a lower priority. If unset, one less than the cores of the machine, at most 4. 0 sends them in the process itself.',
     wholeNumber(0, 16),
