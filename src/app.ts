@@ -40,6 +40,7 @@ import { eraseInTransaction, forgetContacts } from './privacy/erase-contact.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { Worker } from './queue/worker.ts'
 import type { WorkerSpec } from './queue/worker-spec.ts'
+import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
@@ -295,6 +296,7 @@ function createLoops(parts: Parts): Loop[] {
     loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
     loop('delete unused sending limits', hourMs, () => deleteUnusedLimits(db)),
+    loop('forget receiving domains', hourMs, () => deleteOldSites(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
     loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),

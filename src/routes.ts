@@ -52,6 +52,7 @@ import { testEmailRoutes } from './messages/test-emails.routes.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts, Role } from './parts.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
+import { receivingSiteRoutes } from './receiving-sites/receiving-sites.routes.ts'
 import { activityRoutes } from './reports/activity.routes.ts'
 import { eventTypeRoutes } from './reports/event-types.routes.ts'
 import { flowResultRoutes } from './reports/flow-results.routes.ts'
@@ -233,6 +234,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
+          await add(organization, receivingSiteRoutes({ db, read, sites: parts.sites }))
           await add(
             organization,
             mailServerRoutes({

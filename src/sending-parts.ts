@@ -6,6 +6,7 @@ import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import type { Tuning } from './config/tuning.ts'
 import { type Db, isConnectionFault, isQueryCanceled } from './db/db.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
+import { openCachedDns } from './domains/dns.ts'
 import { Senders } from './domains/senders.ts'
 import { ContentStore } from './email-contents/content-store.ts'
 import { TemplateCache } from './flows/template-cache.ts'
@@ -20,6 +21,8 @@ import { parseMailbox } from './messages/outgoing.ts'
 import { recordExpiredBroadcast, recordPausedBroadcast } from './notices/notices.ts'
 import type { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
+import { ReceivingSites } from './receiving-sites/receiving-sites.ts'
+import { SiteLookup } from './receiving-sites/site-lookup.ts'
 import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
 import type { AppSecrets } from './secrets/secrets.ts'
@@ -58,6 +61,7 @@ export function createSendingParts(options: SendingPartsOptions) {
     templates: new TemplateCache(db),
     contents: new ContentStore(db),
     sendingLimits: new SendingLimits(db),
+    sites: new ReceivingSites(db, new SiteLookup(db, openCachedDns(config.DNS_SERVERS))),
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
     connector: createConnector(options),

@@ -24,6 +24,8 @@ export type MailServer = MailServerKey & {
   connections: number
   messagesPerSecond: number | null
   messagesPerDay: number | null
+  /** Whether the limits of receiving sites apply to its email. */
+  shapeByReceiver: boolean
   hasWebhookSecret: boolean
   status: MailServerStatus
   failure: string | null

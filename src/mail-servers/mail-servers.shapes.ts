@@ -36,6 +36,7 @@ export const MailServerOut = Named('MailServer', {
   connections: Type.Integer({ description: 'The most connections at the same time.' }),
   messages_per_second: Nullable(Type.Number({ description: 'The most emails per second.' })),
   messages_per_day: Nullable(Type.Integer({ description: 'The most emails per day, in UTC.' })),
+  shape_by_receiver: Type.Boolean({ description: 'Whether the limits of receiving sites apply to its email.' }),
   status: {
     ...oneOf('untested', 'working', 'failing'),
     description:
@@ -148,6 +149,12 @@ const routingFields = {
         description: 'The most emails per day, in UTC. Default: no limit.',
       }),
     ),
+  ),
+  shape_by_receiver: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the limits of receiving sites apply to its email. For a mail server of your own that delivers to the receivers itself; providers do this for you. Default: false.',
+    }),
   ),
 }
 

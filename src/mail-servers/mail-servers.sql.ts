@@ -6,7 +6,7 @@ import type { MailServer, MailServerKey } from './mail-server.ts'
 
 const columns = sql`
   organization_id, id, name, preset, host, port, security, username, auth, kinds, from_domains, priority, weight,
-  connections, messages_per_second, messages_per_day, webhook_secret is not null as has_webhook_secret, status, failure,
+  connections, messages_per_second, messages_per_day, shape_by_receiver, webhook_secret is not null as has_webhook_secret, status, failure,
   failing_since, next_try_at, tested_at, updated_at, created_at`
 
 export type Sealed = { url: Buffer; oauth: Buffer | null; webhookSecret: Buffer | null }
@@ -50,15 +50,18 @@ export type StoredSettings = Sealed &
     | 'connections'
     | 'messagesPerSecond'
     | 'messagesPerDay'
+    | 'shapeByReceiver'
   >
 
 export const insertMailServer = (db: Writer, { organizationId, id }: MailServerKey, row: StoredSettings) =>
   only(db<MailServer>`
     insert into mail_servers (organization_id, id, name, preset, url, oauth, webhook_secret, host, port, security, username,
-      auth, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day)
+      auth, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day,
+      shape_by_receiver)
     values (${organizationId}, ${id}, ${row.name}, ${row.preset}, ${row.url}, ${row.oauth}, ${row.webhookSecret}, ${row.host},
       ${row.port}, ${row.security}, ${row.username}, ${row.auth}, ${row.kinds}, ${row.fromDomains}, ${row.priority},
-      ${row.weight}, ${row.connections}, ${row.messagesPerSecond}, ${row.messagesPerDay})
+      ${row.weight}, ${row.connections}, ${row.messagesPerSecond}, ${row.messagesPerDay},
+      ${row.shapeByReceiver})
     returning ${columns}`)
 
 /** `isNew`: it connects in another way than before, so nothing is known about its state. */
@@ -75,6 +78,7 @@ export const updateMailServer = (
       username = ${row.username}, auth = ${row.auth}, kinds = ${row.kinds}, from_domains = ${row.fromDomains},
       priority = ${row.priority}, weight = ${row.weight}, connections = ${row.connections},
       messages_per_second = ${row.messagesPerSecond}, messages_per_day = ${row.messagesPerDay},
+      shape_by_receiver = ${row.shapeByReceiver},
       status = case when ${isNew} then 'untested' else status end,
       failure = case when ${isNew} then null else failure end,
       failing_since = case when ${isNew} then null else failing_since end,

@@ -144,6 +144,7 @@ const defaults = {
   connections: 5,
   messagesPerSecond: null,
   messagesPerDay: null,
+  shapeByReceiver: false,
 }
 
 /** Returns the columns to store. Throws `Refusal` if a value is invalid. */
@@ -169,6 +170,7 @@ export function settingsOf(
     connections: input.connections ?? before.connections,
     messagesPerSecond: input.messagesPerSecond === undefined ? before.messagesPerSecond : input.messagesPerSecond,
     messagesPerDay: input.messagesPerDay === undefined ? before.messagesPerDay : input.messagesPerDay,
+    shapeByReceiver: input.shapeByReceiver ?? before.shapeByReceiver,
   }
 }
 

@@ -113,9 +113,9 @@ export class ReceivingSites {
   #limitOf(owner: OrganizationId, domain: string, site: string): Limit | undefined {
     const sites = this.#sitesOf(owner)
     const defaults = this.#operator ? this.#sitesOf(this.#operator) : nothingSet
-    const set = [sites.get(domain), sites.get(site), defaults.get(domain), defaults.get(site)].find(
-      (settings) => settings?.hasLimits,
-    )
+    // What the operator has set for a domain that is not listed concerns only its own recipients.
+    const preset = shippedSite(site) && defaults.get(site)
+    const set = [sites.get(domain), sites.get(site), preset].find((settings) => settings?.hasLimits)
     const id = set?.site ?? site
     const { messagesPerSecond: rate, messagesPerDay: perDay } = set ?? shippedLimits(site)
     const isSlow = [sites.get(site), sites.get(id)].some((settings) => settings && isSlowed(settings))

@@ -25,6 +25,7 @@ export async function recordMailServers(recorder: Recorder): Promise<readonly Re
   await recorder.record('getMailServer', { params })
   await recorder.record('updateMailServer', { params, body: { kinds: ['marketing'], messages_per_day: 50_000 } })
   await recorder.record('deleteMailServer', { params })
+  await recordSites(recorder)
   return recordTests(recorder)
 }
 
@@ -51,4 +52,14 @@ async function recordTests(recorder: Recorder): Promise<readonly Replacement[]> 
     ['127.0.0.1 is an address.', 'smtp.example.com has the address 203.0.113.25.'],
     [`127.0.0.1:${server.port}`, 'smtp.example.com:587'],
   ]
+}
+
+async function recordSites(recorder: Recorder): Promise<void> {
+  await recorder.record('listReceivingSites', {
+    shorten: (body: { data: unknown[] }) => ({ ...body, data: body.data.slice(0, 2) }),
+  })
+  const site = { site: 'google' }
+  const limits = { messages_per_second: 5, messages_per_day: 20_000 }
+  await recorder.record('updateReceivingSite', { params: site, body: limits })
+  await recorder.record('resetReceivingSite', { params: site })
 }

@@ -24,6 +24,8 @@ create table mail_servers (
   connections         int         not null default 5,
   messages_per_second float8,
   messages_per_day    int,
+  -- Whether the limits of receiving sites apply to it.
+  shape_by_receiver   boolean     not null default false,
   status              text        not null default 'untested' check (status in ('untested', 'working', 'failing')),
   -- While it is failing: the last problem, since when, and the next try.
   failure             text,
