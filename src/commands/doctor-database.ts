@@ -10,6 +10,7 @@ import { checkReplica } from '../db/replica-check.ts'
 import { onlyValue } from '../db/rows.ts'
 import { isMarkedWith } from '../db/secret-mark.ts'
 import { isPooled } from '../db/session.ts'
+import { countDependentKeys, domainKeyBox } from '../domains/dkim-keys.ts'
 import { openLog } from '../runtime/log.ts'
 import { findAppSecret } from '../secrets/secrets.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
@@ -122,13 +123,21 @@ async function secret(config: Config, db: Db): Promise<Finding> {
   const box = webhookSecretBox(secrets)
   const undecryptable = await findUndecryptableSecrets({ db, box })
   if (undecryptable.length > 0) return bad('Secret', undecryptableWarning(undecryptable.length))
-  const dependent = await countDependentSecrets({ db, box })
-  if (dependent > 0)
-    return note('Secret', `${dependent} webhooks still need APP_SECRET_PREVIOUS: keep it until this note disappears`)
+  const dependents = [
+    countOf(await countDependentSecrets({ db, box }), 'webhook'),
+    countOf(await countDependentKeys({ db, box: domainKeyBox(secrets) }), 'domain'),
+  ].filter(Boolean)
+  if (dependents.length > 0)
+    return note(
+      'Secret',
+      `APP_SECRET_PREVIOUS is still needed by ${dependents.join(' and ')}: keep it until this note disappears`,
+    )
   const isLocal = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
   const localAdvice = 'from DATA_DIR; set APP_SECRET if several machines use this database'
   return good('Secret', isLocal ? localAdvice : 'matches the database')
 }
+
+const countOf = (count: number, noun: string) => count > 0 && `${count} ${count === 1 ? noun : `${noun}s`}`
 
 /** Without a usable database, only a secret that cannot be used is worth a line. */
 async function* secretFile(config: Config): AsyncGenerator<Finding> {

@@ -11,6 +11,7 @@ import { startNameServer } from '../../test/support/name-server.ts'
 import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
 import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { readConfig } from '../config/config.ts'
+import { domainKeyBox } from '../domains/dkim-keys.ts'
 import { startBounceListener } from '../mail/bounce-listener.ts'
 import type { Log } from '../runtime/log.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
@@ -184,8 +185,14 @@ test('doctor compares the secret with the database and with each webhook', async
   await ownDb.db.statement`
     insert into webhooks (organization_id, id, name, url, secret, all_events, event_types)
     select id, gen_random_uuid(), 'CRM', 'https://crm.example/', ${sealed}, true, '{}' from organizations`
+  const key = domainKeyBox({ current: old, previous: undefined }).seal('a private key')
+  await ownDb.db.statement`
+    insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key)
+    select id, gen_random_uuid(), 'example.com', '', 'wax', ${key}, '' from organizations`
   expect(await secretLine({})).toMatch(/^BAD {2}Secret {6}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
-  expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(/^note Secret {6}1 webhooks still need/)
+  expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(
+    /^note Secret {6}APP_SECRET_PREVIOUS is still needed by 1 webhook and 1 domain:/,
+  )
   expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret      matches the database')
 
   await ownDb.db.statement`insert into secret_mark (mark) values ('the mark of another secret')`

@@ -29,22 +29,39 @@ export async function newDkimKey(box: SecretBox): Promise<NewKey> {
 
 const pageSize = 500
 
-/** Encrypts keys that depend on the previous APP_SECRET again, so that the previous one can be removed. */
-export async function resealDomainKeys({ db, box }: { db: Db; box: SecretBox }): Promise<void> {
+type KeyParts = { db: Db; box: SecretBox }
+
+/** Yields the keys of all domains, without blocking the event loop for long. */
+async function* readKeys(db: Db): AsyncGenerator<SealedKeys> {
   const pacer = new Pacer()
   let after: SealedKeys | undefined
   do {
     const rows = await selectKeysAfter(db, after, pageSize)
     for (const row of rows) {
       if (pacer.isDue) await pacer.turn()
-      const dkimKey = box.reseal(row.dkimKey)
-      const nextDkimKey = row.nextDkimKey && box.reseal(row.nextDkimKey)
-      if (dkimKey || nextDkimKey)
-        await replaceKeys(db.statement, row, {
-          dkimKey: dkimKey ?? row.dkimKey,
-          nextDkimKey: nextDkimKey ?? row.nextDkimKey,
-        })
+      yield row
     }
     after = rows.length === pageSize ? rows.at(-1) : undefined
   } while (after)
+}
+
+/** Encrypts keys that depend on the previous APP_SECRET again, so that the previous one can be removed. */
+export async function resealDomainKeys({ db, box }: KeyParts): Promise<void> {
+  for await (const row of readKeys(db)) {
+    const dkimKey = box.reseal(row.dkimKey)
+    const nextDkimKey = row.nextDkimKey && box.reseal(row.nextDkimKey)
+    if (dkimKey || nextDkimKey)
+      await replaceKeys(db.statement, row, {
+        dkimKey: dkimKey ?? row.dkimKey,
+        nextDkimKey: nextDkimKey ?? row.nextDkimKey,
+      })
+  }
+}
+
+/** Returns how many domains have a key that can be decrypted only with APP_SECRET_PREVIOUS. */
+export async function countDependentKeys({ db, box }: KeyParts): Promise<number> {
+  let count = 0
+  for await (const { dkimKey, nextDkimKey } of readKeys(db))
+    if ([dkimKey, nextDkimKey].some((key) => key !== null && box.reseal(key) !== undefined)) count++
+  return count
 }
