@@ -4,15 +4,16 @@ import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
-const published = new Map<string, OtherRecords>()
+type Published = OtherRecords & { addresses?: string[] }
+const published = new Map<string, Published>()
 const names = await startNameServer(
-  (name) => (published.has(name) ? [] : 'no such name'),
+  (name) => (published.has(name) ? (published.get(name)!.addresses ?? []) : 'no such name'),
   (name) => published.get(name) ?? {},
 )
 const browser = await sharedBrowser()
 const service = await startSharedService({ DNS_SERVERS: names.address })
 
-test('a domain is added, its records are published and found, and its key is rotated', async () => {
+test('a domain is added, its records are published and found, its link host is renamed and its key rotated', async () => {
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -31,7 +32,7 @@ test('a domain is added, its records are published and found, and its key is rot
   const publish = async (purpose: string) => {
     const codes = await rows.filter({ hasText: purpose }).last().getByRole('code').allTextContents()
     const [name, , value] = codes
-    published.set(name!, { txt: [value!] })
+    published.set(name!, purpose === 'Link host' ? { addresses: [value!] } : { txt: [value!] })
   }
   await publish('Ownership')
   await page.getByRole('button', { name: 'Check now' }).click()
@@ -40,6 +41,23 @@ test('a domain is added, its records are published and found, and its key is rot
   await publish('DKIM')
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('Verified', { exact: true }).first().waitFor()
+
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Change hosts' }).click()
+  await dialog.getByLabel('Link host').fill('not.one')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('must be one part of a host name', { exact: false }).waitFor()
+  await dialog.getByLabel('Link host').fill('go')
+  await dialog.getByText('go.shop.example.com').waitFor()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const linkHost = rows.filter({ hasText: 'Link host' })
+  await linkHost.getByText('go.shop.example.com').waitFor()
+  published.set('go.shop.example.com', { addresses: ['192.0.2.1'] })
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await linkHost.getByText('The name has other addresses than', { exact: false }).waitFor()
+  await publish('Link host')
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await linkHost.getByText('Found', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Rotate key' }).click()

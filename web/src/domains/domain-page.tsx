@@ -1,6 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
-import { IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { IconKey, IconRefresh, IconTrash, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
@@ -17,6 +18,7 @@ import { toast } from '../ui/toast.tsx'
 import { DomainRecords } from './domain-records.tsx'
 import { DomainStatus } from './domain-status.tsx'
 import { deleteDomain, domainQuery, rotateDomainKey, verifyDomain } from './domains.api.ts'
+import { HostsDialog, labelFields } from './hosts-dialog.tsx'
 
 const back = { to: paths.domains, label: 'Domains' }
 
@@ -35,6 +37,7 @@ function DomainView({ domain }: { domain: Domain }) {
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const navigate = useNavigate()
+  const [changingHosts, setChangingHosts] = useState(false)
   const store = (changed: Domain) => queries.setQueryData(keys.domain(domain.id), changed)
   const check = useMutation({ mutationFn: () => verifyDomain(domain.id), onSuccess: store })
   const rotate = async () => {
@@ -64,6 +67,11 @@ function DomainView({ domain }: { domain: Domain }) {
           </Button>
           <ActionMenu
             actions={[
+              labelFields(domain).length > 0 && {
+                label: 'Change hosts',
+                icon: IconWorld,
+                run: () => setChangingHosts(true),
+              },
               !domain.is_rotating && {
                 label: 'Rotate key',
                 icon: IconKey,
@@ -81,7 +89,7 @@ function DomainView({ domain }: { domain: Domain }) {
                 danger: true,
                 confirm: {
                   title: `Delete ${domain.name}`,
-                  children: `Its keys are deleted, and emails from ${domain.name} are no longer signed for it. This can’t be undone.`,
+                  children: `Its keys are deleted, and emails from ${domain.name} are no longer signed for it. They carry the hosts of this installation again. This can’t be undone.`,
                   action: 'Delete domain',
                   run: remove,
                 },
@@ -108,6 +116,7 @@ function DomainView({ domain }: { domain: Domain }) {
           <DomainRecords records={domain.records} />
         </Section>
       </Stack>
+      {changingHosts && <HostsDialog domain={domain} onSaved={store} onClose={() => setChangingHosts(false)} />}
     </Page>
   )
 }

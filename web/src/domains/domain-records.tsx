@@ -9,6 +9,16 @@ const purposes: Record<DomainRecord['purpose'], string> = {
   dkim: 'DKIM',
   spf: 'SPF',
   dmarc: 'DMARC',
+  return_path: 'Return path',
+  tracking: 'Link host',
+}
+const uses: Record<DomainRecord['purpose'], string> = {
+  ownership: 'Proves that the domain is yours.',
+  dkim: 'The key with which receivers check your signature.',
+  spf: 'Allows the mail server. Receivers check it at the return path.',
+  dmarc: 'What receivers do with emails that fail the checks.',
+  return_path: 'Bounces are returned to your domain.',
+  tracking: 'Links in your emails have your domain.',
 }
 
 const states: Record<DomainRecord['status'], { tone: Tone; label: string }> = {
@@ -31,11 +41,15 @@ const columns: Column<DomainRecord>[] = [
   {
     header: 'Purpose',
     phone: 'title',
+    minWidth: '170px',
     cell: ({ purpose, required }) => (
       <>
         {purposes[purpose]}
         <Text size="xs" c="dimmed">
           {required ? 'Required' : 'Recommended'}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {uses[purpose]}
         </Text>
       </>
     ),

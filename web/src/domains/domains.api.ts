@@ -18,6 +18,8 @@ export const domainQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.status === 'verified' ? false : pendingRefetchMs),
   })
 export const addDomain = (name: string) => dataOf(api.POST('/api/v1/organization/domains', { body: { name } }))
+export const changeHosts = (id: string, body: { tracking_label?: string; return_path_label?: string }) =>
+  dataOf(api.PATCH('/api/v1/organization/domains/{id}', { ...at(id), body }))
 export const verifyDomain = (id: string) => dataOf(api.POST('/api/v1/organization/domains/{id}/verify', at(id)))
 export const rotateDomainKey = (id: string) => dataOf(api.POST('/api/v1/organization/domains/{id}/rotate-key', at(id)))
 export const deleteDomain = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/domains/{id}', at(id)))
