@@ -51,7 +51,7 @@ import { measurePause } from './sending-status/sending-pause.ts'
 import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
 import { sendAccountEmails } from './system-emails/account-emails.ts'
 import { sendNoticeEmails } from './system-emails/notice-emails.ts'
-import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
+import { isReturnAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import { hourMs, minuteMs } from './values/durations.ts'
 import type { OrganizationId } from './values/ids.ts'
@@ -315,15 +315,16 @@ function createLoops(parts: Parts): Loop[] {
 }
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
-  const { config, db, tokens, events, tasks, log } = parts
-  if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
+  const { config, db, tokens, senders, events, tasks, log } = parts
+  const { BOUNCE_SMTP_PORT: port, BOUNCE_DOMAIN: bounceDomain } = config
+  if (port === undefined || !bounceDomain) return undefined
   const tls = bounceTlsOf(config)
   const { startBounceListener } = await import('./mail/bounce-listener.ts')
   return startBounceListener({
     host: config.BOUNCE_SMTP_HOST,
-    port: config.BOUNCE_SMTP_PORT,
-    domain: config.BOUNCE_DOMAIN,
-    verify: (address) => isSignedAddress(tokens, address),
+    port,
+    domain: bounceDomain,
+    verify: (address) => isReturnAddress({ tokens, senders, bounceDomain }, address),
     onEmail: (mail) => processIncomingBounce({ db, tokens, events, tasks, log }, mail),
     ...(tls && { tls }),
     log,

@@ -22,6 +22,8 @@ import { Replica } from './db/replica.ts'
 import { isMarked } from './db/secret-mark.ts'
 import { domainKeyBox } from './domains/dkim-keys.ts'
 import type { DomainParts } from './domains/domains.ts'
+import type { Senders } from './domains/senders.ts'
+import { TrackingHosts } from './domains/tracking-hosts.ts'
 import { Uploads } from './email-contents/uploads.ts'
 import { Storage } from './event-exports/storage.ts'
 import { measureFeedDelay } from './event-feed/feed-delay.ts'
@@ -120,6 +122,7 @@ export function createParts(options: PartsOptions) {
     ca: webhookAuthoritiesOf(config),
   }
   const quota = quotaOf(config, db)
+  const trackingHosts = new TrackingHosts(db, hostOf(new URL(config.BASE_URL)))
   return {
     ...sendingParts,
     limits,
@@ -164,7 +167,8 @@ export function createParts(options: PartsOptions) {
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: webhookSecretBox(secrets),
-    domains: domainPartsOf(options),
+    trackingHosts,
+    domains: domainPartsOf(options, { trackingHosts, senders }),
     mailServerBox: mailServerBox(secrets),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
@@ -177,15 +181,26 @@ export function createParts(options: PartsOptions) {
   }
 }
 
-function domainPartsOf({ config, secrets, db }: PartsOptions): DomainParts {
+function domainPartsOf(
+  { config, secrets, db }: PartsOptions,
+  { trackingHosts, senders }: { trackingHosts: TrackingHosts; senders: Senders },
+): DomainParts {
   const host = hostOf(new URL(config.BASE_URL))
   const relayHost = config.SMTP_URL && parseSmtpUrl(config.SMTP_URL).host
   return {
     db,
     box: domainKeyBox(secrets),
-    hosts: { host, spfSource: relayHost && spfSource(relayHost, host) },
+    hosts: {
+      host,
+      spfSource: relayHost && spfSource(relayHost, host),
+      bounceDomain: config.BOUNCE_DOMAIN?.toLowerCase(),
+    },
     dnsServers: config.DNS_SERVERS,
     onChange: recordDomainChange,
+    afterChange: (domain) => {
+      trackingHosts.forget()
+      senders.forget(domain)
+    },
   }
 }
 

@@ -22,6 +22,8 @@ import { groupRoutes } from './contacts/groups.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { registerDocumentation } from './documentation/documentation.routes.ts'
 import { domainRoutes } from './domains/domains.routes.ts'
+import { tlsRoutes } from './domains/tls.routes.ts'
+import { separateTrackingHosts } from './domains/tracking-hosts.ts'
 import { eventExportRoutes } from './event-exports/exports.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
@@ -117,6 +119,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
+  server.decorateRequest('trackingHostOf', null)
+  server.addHook('onRequest', separateTrackingHosts(parts.trackingHosts))
   recordRequests(server, parts.apiRequests)
   const toolRoutes = collectToolRoutes(server)
   registerRobotsTxt(server, limitByAddress(parts.pageLimit))
@@ -300,6 +304,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       requireApiKey: requireApiKey({ keys, keyLimit: parts.keyLimit }),
     }),
   )
+  await add(server, tlsRoutes(parts.trackingHosts))
   await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, imageFileRoutes(parts.servedImages))

@@ -56,6 +56,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
 
   await recorder.record('getHealth')
   await recorder.record('getReady')
+  await recorder.record('checkTlsHost', { query: { domain: 'mail.example.com' } })
   await recorder.record('getOpenApiDocument', {
     shorten: ({ openapi, info }: { openapi: string; info: { title: string; version: string } }) => ({
       openapi,

@@ -1,18 +1,19 @@
-import type { Dns, DnsAnswer } from './dns.ts'
-import type { Checks, Domain, RecordCheck, RecordKey } from './domain.ts'
+import { checkReturnPath, checkTrackingHost } from './check-hosts.ts'
+import type { Dns, DnsAnswer, DomainDns } from './dns.ts'
+import type { Checks, Domain, RecordCheck } from './domain.ts'
+import { foundCheck, notFound } from './record-checks.ts'
 import { type DomainHosts, recordsOf, type WantedRecord } from './records.ts'
 
 const checkMsMax = 10_000
-const foundCharsMax = 2_000
 /** A domain without a DMARC policy inherits that of its parent domain. */
 const policyStepsMax = 4
 
 /** Looks up all records of a domain. Never throws. */
-export async function checkRecords(dns: Dns, domain: Domain, hosts: DomainHosts): Promise<Checks> {
+export async function checkRecords(dns: DomainDns, domain: Domain, hosts: DomainHosts): Promise<Checks> {
   const timer = setTimeout(() => dns.cancel(), checkMsMax)
   try {
     const checked = await Promise.all(
-      recordsOf(domain, hosts).map(async (record) => [record.key, await checkRecord(dns, record)] as const),
+      recordsOf(domain, hosts).map(async (record) => [record.key, await checkRecord(dns, record, hosts)] as const),
     )
     return Object.fromEntries(checked) as Checks
   } finally {
@@ -20,17 +21,21 @@ export async function checkRecords(dns: Dns, domain: Domain, hosts: DomainHosts)
   }
 }
 
-async function checkRecord(dns: Dns, record: WantedRecord): Promise<RecordCheck> {
-  const answer = await checks[record.key].ask(dns, record)
-  if (answer.kind === 'unanswered') return { status: 'unknown', found: null, detail: answer.reason }
-  if (answer.kind === 'none') return { status: 'missing', found: null, detail: missing(record, answer.nameExists) }
-  const detail = checks[record.key].judge(record, answer.values)
-  const found = answer.values.join(' / ').slice(0, foundCharsMax)
-  return { status: detail === null ? 'ok' : 'wrong', found, detail }
+function checkRecord(dns: DomainDns, record: WantedRecord, { bounceDomain }: DomainHosts): Promise<RecordCheck> {
+  switch (record.key) {
+    case 'tracking':
+      return checkTrackingHost(dns, record)
+    case 'return_path':
+      return checkReturnPath(dns, record, bounceDomain)
+    default:
+      return checkText(dns, record, checks[record.key])
+  }
 }
 
-const missing = ({ name, type }: WantedRecord, nameExists: boolean) =>
-  nameExists ? `${name} has no such ${type} record.` : `There is no DNS record with the name ${name}.`
+async function checkText(dns: Dns, record: WantedRecord, { ask, judge }: Check): Promise<RecordCheck> {
+  const answer = await ask(dns, record)
+  return answer.kind === 'found' ? foundCheck(answer.values, judge(record, answer.values)) : notFound(record, answer)
+}
 
 type Check = {
   ask: (dns: Dns, record: WantedRecord) => Promise<DnsAnswer>
@@ -67,7 +72,7 @@ const dkimCheck: Check = {
   },
 }
 
-const checks: Record<RecordKey, Check> = {
+const checks: Record<'ownership' | 'dkim' | 'next_dkim' | 'spf' | 'dmarc', Check> = {
   ownership: {
     ask: askTexts((text) => text.startsWith('waxwing-domain-verification=')),
     judge: ({ value }, found) =>

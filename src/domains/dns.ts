@@ -14,7 +14,7 @@ export type DnsAnswer =
   /** Nothing is known: the servers failed or did not answer. */
   | { kind: 'unanswered'; reason: string }
 
-export type RecordType = 'TXT' | 'CNAME' | 'MX'
+export type RecordType = 'TXT' | 'CNAME' | 'MX' | 'A' | 'AAAA'
 
 /** Asks name servers. Never throws. */
 export type Dns = {
@@ -23,26 +23,35 @@ export type Dns = {
   cancel(): void
 }
 
+/** Asks the name servers of a domain. */
+export type DomainDns = Dns & {
+  /** Asks about a name of another domain. */
+  askOther(name: string, type: RecordType): Promise<DnsAnswer>
+}
+
 /**
  * Asks the name servers of a domain, since others may return old answers for hours. `servers` are asked instead if they
  * are set. Name servers at private addresses are not asked, because whoever adds a domain chooses its servers.
  */
-export async function openDns(domain: string, servers?: readonly string[]): Promise<Dns> {
+export async function openDns(domain: string, servers?: readonly string[]): Promise<DomainDns> {
   const general = newResolver(servers)
   const own = servers ? general : ((await authoritativeFor(domain, general)) ?? general)
+  const askAt = async (resolver: Resolver, name: string, type: RecordType): Promise<DnsAnswer> => {
+    let at = name
+    for (let aliases = 0; aliases <= aliasesMax; aliases++) {
+      // A name server does not know what an alias of another zone points to.
+      const asked = aliases === 0 ? resolver : general
+      const answer = await query(asked, at, type)
+      if (answer.kind !== 'none' || type === 'CNAME') return answer
+      const alias = await query(asked, at, 'CNAME')
+      if (alias.kind !== 'found') return answer
+      at = alias.values[0]!
+    }
+    return { kind: 'unanswered', reason: `${name} is an alias of an alias, more than ${aliasesMax} times` }
+  }
   return {
-    async ask(name, type) {
-      let at = name
-      for (let aliases = 0; aliases <= aliasesMax; aliases++) {
-        // A name server does not know what an alias of another zone points to.
-        const answer = await query(aliases === 0 ? own : general, at, type)
-        if (answer.kind !== 'none' || type === 'CNAME') return answer
-        const alias = await query(aliases === 0 ? own : general, at, 'CNAME')
-        if (alias.kind !== 'found') return answer
-        at = alias.values[0]!
-      }
-      return { kind: 'unanswered', reason: `${name} is an alias of an alias, more than ${aliasesMax} times` }
-    },
+    ask: (name, type) => askAt(own, name, type),
+    askOther: (name, type) => askAt(general, name, type),
     cancel() {
       own.cancel()
       general.cancel()
@@ -100,6 +109,10 @@ async function valuesOf(resolver: Resolver, name: string, type: RecordType): Pro
       return (await resolver.resolveMx(name))
         .toSorted((a, b) => a.priority - b.priority)
         .map(({ exchange }) => plainName(exchange))
+    case 'A':
+      return resolver.resolve4(name)
+    case 'AAAA':
+      return resolver.resolve6(name)
   }
 }
 

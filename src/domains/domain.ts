@@ -1,7 +1,7 @@
 import type { DomainId, OrganizationId } from '../values/ids.ts'
 
 /** What a record is for. A domain whose key is rotated has two for DKIM. */
-export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'dmarc'
+export type RecordPurpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'tracking'
 export type RecordKey = RecordPurpose | 'next_dkim'
 
 /** `unknown` if the name servers did not answer, which says nothing about the record. */

@@ -12,12 +12,15 @@ export type NewKey = { selector: string; privateKey: Buffer; publicKey: string }
 /** Returns undefined if the organization has this domain. */
 export const insertDomain = (
   db: Writer,
-  domain: Pick<Domain, 'organizationId' | 'id' | 'name' | 'ownershipToken'> & { key: NewKey },
+  domain: Pick<Domain, 'organizationId' | 'id' | 'name' | 'ownershipToken' | 'trackingLabel' | 'returnPathLabel'> & {
+    key: NewKey
+  },
 ) =>
   first(db<Domain>`
-    insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key)
+    insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key,
+      tracking_label, return_path_label)
     values (${domain.organizationId}, ${domain.id}, ${domain.name}, ${domain.ownershipToken}, ${domain.key.selector},
-      ${domain.key.privateKey}, ${domain.key.publicKey})
+      ${domain.key.privateKey}, ${domain.key.publicKey}, ${domain.trackingLabel}, ${domain.returnPathLabel})
     on conflict (organization_id, name) do nothing
     returning ${columns}`)
 
@@ -48,9 +51,24 @@ export const updateNextKey = (tx: Tx, organizationId: OrganizationId, id: Domain
     where organization_id = ${organizationId} and id = ${id}
     returning ${columns}`)
 
+export type DomainLabels = Pick<
+  Domain,
+  'trackingLabel' | 'returnPathLabel' | 'usesTrackingHost' | 'usesReturnPath' | 'checks'
+>
+
+/** The records of the new hosts are looked up soon. */
+export const updateLabels = (tx: Tx, organizationId: OrganizationId, id: DomainId, labels: DomainLabels) =>
+  first(tx<Domain>`
+    update domains
+    set tracking_label = ${labels.trackingLabel}, return_path_label = ${labels.returnPathLabel},
+      uses_tracking_host = ${labels.usesTrackingHost}, uses_return_path = ${labels.usesReturnPath},
+      checks = ${JSON.stringify(labels.checks)}::jsonb, next_check_at = now()
+    where organization_id = ${organizationId} and id = ${id}
+    returning ${columns}`)
+
 export type CheckedDomain = Pick<
   Domain,
-  'organizationId' | 'id' | 'status' | 'checks' | 'verifiedAt' | 'failingSince'
+  'organizationId' | 'id' | 'status' | 'checks' | 'verifiedAt' | 'failingSince' | 'usesTrackingHost' | 'usesReturnPath'
 > & {
   /** True if email is signed with the next key from now on. */
   switchesKey: boolean
@@ -62,6 +80,7 @@ export const updateChecked = (tx: Tx, domain: CheckedDomain) =>
     update domains
     set status = ${domain.status}, checks = ${JSON.stringify(domain.checks)}::jsonb, checked_at = now(),
       verified_at = ${domain.verifiedAt}, failing_since = ${domain.failingSince}, next_check_at = now() + ${domain.nextCheckInMs} * interval '1 ms',
+      uses_tracking_host = ${domain.usesTrackingHost}, uses_return_path = ${domain.usesReturnPath},
       selector = case when ${domain.switchesKey} then next_selector else selector end,
       dkim_key = case when ${domain.switchesKey} then next_dkim_key else dkim_key end,
       dkim_public_key = case when ${domain.switchesKey} then next_dkim_public_key else dkim_public_key end,
@@ -86,6 +105,19 @@ export const claimName = (tx: Tx, name: string, organizationId: OrganizationId, 
 
 export const releaseName = (tx: Tx, name: string, organizationId: OrganizationId) =>
   tx`delete from verified_domains where name = ${name} and organization_id = ${organizationId}`
+
+/** Takes over a host whose domain was verified by another organization before. */
+export const claimHost = (tx: Tx, host: string, organizationId: OrganizationId) =>
+  tx`
+    insert into tracking_hosts (host, organization_id) values (${host}, ${organizationId})
+    on conflict (host) do update set organization_id = excluded.organization_id`
+
+export const releaseHost = (tx: Tx, host: string, organizationId: OrganizationId) =>
+  tx`delete from tracking_hosts where host = ${host} and organization_id = ${organizationId}`
+
+export const selectHosts = (db: Reader, limit: number) =>
+  db<{ host: string; organizationId: OrganizationId }>`
+    select host, organization_id from tracking_hosts limit ${limit}`
 
 /**
  * Returns up to `limit` domains whose next check is due. The organizations take turns, so that one with many domains does

@@ -6,6 +6,9 @@ import { recordDomainChange } from '../notices/domain-notices.ts'
 import { checkDueDomains } from './checking.ts'
 import { domainKeyBox, resealDomainKeys } from './dkim-keys.ts'
 
+const published = (type: string, value: string): OtherRecords =>
+  type === 'CNAME' ? { cname: value } : type === 'MX' ? { mx: [value] } : { txt: [value] }
+
 type Published = OtherRecords & { answer?: NameAnswer }
 
 /** What the name server knows. */
@@ -20,12 +23,21 @@ const start = () => startTestApp({ DNS_SERVERS: names.address, BASE_URL: 'https:
 const partsOf = ({ db, secrets }: TestApp) => ({
   db,
   box: domainKeyBox(secrets),
-  hosts: { host: 'wax.example.net', spfSource: undefined },
+  hosts: { host: 'wax.example.net', spfSource: undefined, bounceDomain: undefined },
   dnsServers: [names.address],
   onChange: recordDomainChange,
+  afterChange: () => {},
 })
 
-type Record = { purpose: string; name: string; value: string; status: string; found: string | null; detail: string }
+type Record = {
+  purpose: string
+  type: string
+  name: string
+  value: string
+  status: string
+  found: string | null
+  detail: string
+}
 type Domain = { id: string; name: string; status: string; records: Record[] }
 
 const add = async (app: TestApp, name: string) =>
@@ -34,15 +46,15 @@ const verify = async (app: TestApp, { id }: Domain) => app.manage('POST', `/orga
 const recordOf = ({ records }: Domain, purpose: string) => records.find((record) => record.purpose === purpose)!
 
 function publish(domain: Domain, purposes = ['ownership', 'dkim']): void {
-  for (const { purpose, name, value } of domain.records)
-    if (purposes.includes(purpose)) zone.set(name, { txt: [value] })
+  for (const { purpose, type, name, value } of domain.records)
+    if (purposes.includes(purpose)) zone.set(name, published(type, value))
 }
 
 test('a domain is verified when the records of ownership and DKIM are found, whatever SPF says', async () => {
   await using app = await start()
   const domain = await add(app, 'Shop.Example.com.')
   expect(domain).toMatchObject({ name: 'shop.example.com', status: 'pending' })
-  expect(domain.records.map(({ purpose }) => purpose)).toEqual(['ownership', 'dkim', 'spf', 'dmarc'])
+  expect(domain.records.map(({ purpose }) => purpose)).toEqual(['ownership', 'dkim', 'spf', 'dmarc', 'tracking'])
   expect(recordOf(domain, 'ownership')).toMatchObject({
     name: '_waxwing.shop.example.com',
     relative_name: '_waxwing.shop',
@@ -51,9 +63,9 @@ test('a domain is verified when the records of ownership and DKIM are found, wha
   const { data } = (await verify(app, domain)).body
   expect(data.status).toBe('verified')
   expect(recordOf(data, 'spf')).toMatchObject({ status: 'missing', found: null })
-  publish(domain, ['spf', 'dmarc'])
+  publish(domain, ['spf', 'dmarc', 'tracking'])
   const all = (await verify(app, domain)).body.data as Domain
-  expect(all.records.map(({ status }) => status)).toEqual(Array(4).fill('ok'))
+  expect(all.records.map(({ status }) => status)).toEqual(Array(5).fill('ok'))
 })
 
 test('each way in which a record can be wrong is named', async () => {

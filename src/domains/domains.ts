@@ -8,22 +8,26 @@ import { type DomainId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkRecords } from './check-records.ts'
 import { newDkimKey } from './dkim-keys.ts'
 import { openDns } from './dns.ts'
-import type { Domain, DomainStatus } from './domain.ts'
+import { type Domain, type DomainStatus, trackingHostOf } from './domain.ts'
 import {
+  claimHost,
   claimName,
   countDomains,
   deleteDomain,
   findVerified,
   insertDomain,
   lockDomain,
+  releaseHost,
   releaseName,
   selectDomain,
   selectDomains,
   updateChecked,
+  updateLabels,
   updateNextKey,
 } from './domains.sql.ts'
+import { checkLabels, defaultLabels, type LabelChanges } from './labels.ts'
 import type { DomainHosts } from './records.ts'
-import { nextCheckMs, transitionOf } from './transitions.ts'
+import { hostUseOf, nextCheckMs, transitionOf } from './transitions.ts'
 
 const domainsMax = 1_000
 
@@ -35,15 +39,18 @@ export type DomainParts = {
   dnsServers: readonly string[] | undefined
   /** Called in the transaction that changes the status of a domain. */
   onChange: (tx: Tx, domain: Domain, previous: DomainStatus) => Promise<void>
+  /** Called after a change was committed, so that this process uses it at once. */
+  afterChange: (domain: Pick<Domain, 'organizationId' | 'name'>) => void
 }
 
 /** Throws `Refusal` if the name is not a domain, or the organization or another one has it. */
 export async function addDomain(
-  { db, box }: Pick<DomainParts, 'db' | 'box'>,
+  { db, box, hosts }: Pick<DomainParts, 'db' | 'box' | 'hosts'>,
   organizationId: OrganizationId,
-  text: string,
+  { name: text, ...labels }: { name: string } & LabelChanges,
 ): Promise<Domain> {
   const name = checkDomainName(text)
+  const { trackingLabel, returnPathLabel } = checkLabels({ name, ...defaultLabels }, labels, hosts)
   const verified = await findVerified(db, name)
   if (verified && verified.organizationId !== organizationId) throw takenByOther(name)
   if ((await countDomains(db, organizationId)) >= domainsMax)
@@ -54,6 +61,8 @@ export async function addDomain(
     name,
     ownershipToken: randomBytes(16).toString('hex'),
     key: await newDkimKey(box),
+    trackingLabel,
+    returnPathLabel,
   })
   if (!domain) throw conflict(`You have added ${name} already.`)
   return domain
@@ -81,10 +90,9 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
   const dns = await openDns(domain.name, parts.dnsServers)
   const checks = await checkRecords(dns, domain, parts.hosts)
   const { organizationId, id } = domain
-  return parts.db.begin(async (tx) => {
+  const checked = await parts.db.begin(async (tx) => {
     const current = await existing('domain', lockDomain(tx, organizationId, id))
-    // The key was rotated during the check.
-    if (current.selector !== domain.selector || current.nextSelector !== domain.nextSelector) return current
+    if (!hasSameRecords(current, domain)) return current
     const { status, failingSince, switchesKey } = transitionOf(current, checks, now)
     if (
       status === 'verified' &&
@@ -93,6 +101,8 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
     )
       throw takenByOther(current.name)
     if (status === 'unverified') await releaseName(tx, current.name, organizationId)
+    const use = hostUseOf(current, checks)
+    await registerHost(tx, current, { status, ...use })
     if (switchesKey) {
       checks.dkim = checks.next_dkim!
       delete checks.next_dkim
@@ -100,11 +110,63 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
     const nextCheckInMs = nextCheckMs({ status, createdAt: current.createdAt }, now)
     const verifiedAt = current.verifiedAt ?? (status === 'verified' ? now : null)
     const changed = (await updateChecked(tx, {
-      ...{ organizationId, id, status, checks, verifiedAt, failingSince, switchesKey, nextCheckInMs },
+      ...{ organizationId, id, status, checks, verifiedAt, failingSince, switchesKey, nextCheckInMs, ...use },
     }))!
     if (status !== current.status) await parts.onChange(tx, changed, current.status)
     return changed
   })
+  parts.afterChange(checked)
+  return checked
+}
+
+/** False if the key was rotated or a host was changed during a check. */
+const hasSameRecords = (a: Domain, b: Domain) =>
+  a.selector === b.selector &&
+  a.nextSelector === b.nextSelector &&
+  a.trackingLabel === b.trackingLabel &&
+  a.returnPathLabel === b.returnPathLabel
+
+/**
+ * The host stays registered while its record is found, so that links in emails that were sent keep working if the domain
+ * is no longer verified.
+ */
+async function registerHost(tx: Tx, before: Domain, after: Pick<Domain, 'status' | 'usesTrackingHost'>): Promise<void> {
+  const host = trackingHostOf(before)
+  const isClaimed = ({ status, usesTrackingHost }: typeof after) =>
+    (status === 'verified' || status === 'warning') && usesTrackingHost
+  if (isClaimed(after) && !isClaimed(before)) await claimHost(tx, host, before.organizationId)
+  if (before.usesTrackingHost && !after.usesTrackingHost) await releaseHost(tx, host, before.organizationId)
+}
+
+/** Changes the hosts of a domain. Emails carry a new host once its record is found. */
+export async function changeLabels(
+  { db, hosts, afterChange }: Pick<DomainParts, 'db' | 'hosts' | 'afterChange'>,
+  organizationId: OrganizationId,
+  id: DomainId,
+  changes: LabelChanges,
+): Promise<Domain> {
+  const changed = await db.begin(async (tx) => {
+    const current = await existing('domain', lockDomain(tx, organizationId, id))
+    const { trackingLabel, returnPathLabel } = checkLabels(current, changes, hosts)
+    const isSameTracking = trackingLabel === current.trackingLabel
+    const isSameReturnPath = returnPathLabel === current.returnPathLabel
+    if (isSameTracking && isSameReturnPath) return current
+    if (!isSameTracking) await releaseHost(tx, trackingHostOf(current), organizationId)
+    const { tracking, return_path, spf, ...checks } = current.checks
+    return (await updateLabels(tx, organizationId, id, {
+      trackingLabel,
+      returnPathLabel,
+      usesTrackingHost: isSameTracking && current.usesTrackingHost,
+      usesReturnPath: isSameReturnPath && current.usesReturnPath,
+      checks: {
+        ...checks,
+        ...(isSameTracking && tracking && { tracking }),
+        ...(isSameReturnPath && { ...(return_path && { return_path }), ...(spf && { spf }) }),
+      },
+    }))!
+  })
+  afterChange(changed)
+  return changed
 }
 
 /** Makes a second key. Email is signed with it once its record is found. */
@@ -121,11 +183,18 @@ export async function rotateKey(
   })
 }
 
-/** Email from this domain is no longer signed for it. */
-export function removeDomain(db: Db, organizationId: OrganizationId, id: DomainId): Promise<void> {
-  return db.begin(async (tx) => {
-    const { name } = await existing('domain', lockDomain(tx, organizationId, id))
+/** Email from this domain is no longer signed for it and carries the hosts of the installation. */
+export async function removeDomain(
+  { db, afterChange }: Pick<DomainParts, 'db' | 'afterChange'>,
+  organizationId: OrganizationId,
+  id: DomainId,
+): Promise<void> {
+  const removed = await db.begin(async (tx) => {
+    const domain = await existing('domain', lockDomain(tx, organizationId, id))
     await deleteDomain(tx, organizationId, id)
-    await releaseName(tx, name, organizationId)
+    await releaseName(tx, domain.name, organizationId)
+    await releaseHost(tx, trackingHostOf(domain), organizationId)
+    return domain
   })
+  afterChange(removed)
 }

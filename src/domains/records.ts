@@ -1,12 +1,12 @@
-import { isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { getDomain } from 'tldts'
-import type { Domain, RecordKey, RecordPurpose } from './domain.ts'
+import { type Domain, type RecordKey, type RecordPurpose, returnPathHostOf, trackingHostOf } from './domain.ts'
 
 /** A DNS record that the owner of a domain should publish. */
 export type WantedRecord = {
   key: RecordKey
   purpose: RecordPurpose
-  type: 'TXT'
+  type: 'TXT' | 'MX' | 'CNAME' | 'A' | 'AAAA'
   name: string
   value: string
   /** Whether the domain is verified only if it is published. */
@@ -18,13 +18,16 @@ export type DomainHosts = {
   host: string
   /** The mechanism of SPF that allows the mail server, such as `include:amazonses.com`. Undefined if it is not known. */
   spfSource: string | undefined
+  /** The domain that receives bounces; undefined if none are received. */
+  bounceDomain: string | undefined
 }
 
 export const ownershipValue = (token: string) => `waxwing-domain-verification=${token}`
 export const dkimValue = (publicKey: string) => `v=DKIM1; k=rsa; p=${publicKey}`
 
-export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): WantedRecord[] {
+export function recordsOf(domain: Domain, hosts: DomainHosts): WantedRecord[] {
   const { name } = domain
+  const { host, spfSource, bounceDomain } = hosts
   const dkim = (selector: string, publicKey: string) =>
     ({ purpose: 'dkim', type: 'TXT', name: `${selector}._domainkey.${name}`, value: dkimValue(publicKey) }) as const
   const spf = `v=spf1 ${spfSource ?? (isIPv4(host) ? `ip4:${host}` : `a:${host}`)} ~all`
@@ -41,9 +44,44 @@ export function recordsOf(domain: Domain, { host, spfSource }: DomainHosts): Wan
     ...(domain.nextSelector && domain.nextDkimPublicKey
       ? [{ key: 'next_dkim', ...dkim(domain.nextSelector, domain.nextDkimPublicKey), required: false } as const]
       : []),
-    { key: 'spf', purpose: 'spf', type: 'TXT', name, value: spf, required: false },
+    {
+      key: 'spf',
+      purpose: 'spf',
+      type: 'TXT',
+      // Receivers check SPF for the domain of the envelope sender.
+      name: bounceDomain ? returnPathHostOf(domain) : name,
+      value: spf,
+      required: false,
+    },
     { key: 'dmarc', purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', required: false },
+    ...hostRecordsOf(domain, hosts),
   ]
+}
+
+/** A host of the installation needs no record. */
+function hostRecordsOf(domain: Domain, { host, bounceDomain }: DomainHosts): WantedRecord[] {
+  const [returnPath, tracking] = [returnPathHostOf(domain), trackingHostOf(domain)]
+  const records: (WantedRecord | false)[] = [
+    bounceDomain !== undefined &&
+      returnPath !== bounceDomain && {
+        key: 'return_path',
+        purpose: 'return_path',
+        type: 'MX',
+        name: returnPath,
+        value: `10 ${isIP(host) === 0 ? host : bounceDomain}`,
+        required: false,
+      },
+    tracking !== host && {
+      key: 'tracking',
+      purpose: 'tracking',
+      // There are no aliases of addresses.
+      type: ({ 0: 'CNAME', 4: 'A', 6: 'AAAA' } as const)[isIP(host) as 0 | 4 | 6],
+      name: tracking,
+      value: host,
+      required: false,
+    },
+  ]
+  return records.filter((record) => record !== false)
 }
 
 /**

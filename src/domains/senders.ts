@@ -11,7 +11,7 @@ import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
 
 const keptMax = 10_000
-/** How long a change of a domain may go unnoticed. */
+/** How long a change that another process made may go unnoticed. */
 const keptMs = 30_000
 
 /** The hosts that an email carries. */
@@ -118,6 +118,11 @@ export class Senders {
     const address = `@${host.slice(host.indexOf('.') + 1)}`
     const domain = this.#known.get(keyOf(organizationId, address)) ?? (await this.#load({ organizationId, address }))
     return domain.wasVerified
+  }
+
+  /** Called after a change of this process. */
+  forget({ organizationId, name }: { organizationId: OrganizationId; name: string }): void {
+    this.#known.delete(`${organizationId} ${name}`)
   }
 
   #identityOf({ wasVerified, signer, hosts }: KnownDomain, address: string): SenderIdentity {

@@ -1,5 +1,5 @@
 import { hourMs, minuteMs } from '../values/durations.ts'
-import type { Checks, Domain, DomainStatus } from './domain.ts'
+import type { Checks, Domain, DomainStatus, RecordCheck } from './domain.ts'
 
 /** How long a verified domain may be used after a required record has vanished. */
 const warningMs = 24 * hourMs
@@ -9,6 +9,23 @@ export type Transition = {
   failingSince: Date | null
   /** True if the record of the next key was found: email is signed with it from now on. */
   switchesKey: boolean
+}
+
+export type HostUse = Pick<Domain, 'usesTrackingHost' | 'usesReturnPath'>
+
+/**
+ * Decides which hosts new emails carry. A record that has vanished or changed ends the use at once, since links would be
+ * dead and bounces lost. A query without an answer changes nothing.
+ */
+export function hostUseOf(domain: HostUse, checks: Checks): HostUse {
+  return {
+    usesTrackingHost: isUsable(checks.tracking, domain.usesTrackingHost),
+    usesReturnPath: isUsable(checks.return_path, domain.usesReturnPath),
+  }
+}
+
+function isUsable(check: RecordCheck | undefined, isUsed: boolean): boolean {
+  return check === undefined || check.status === 'unknown' ? isUsed : check.status === 'ok'
 }
 
 /**

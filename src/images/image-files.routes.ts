@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { isHostOfOther } from '../domains/tracking-hosts.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ServedImages } from './served-images.ts'
 
@@ -17,9 +18,11 @@ const headers = {
 /** The public addresses of images. */
 export function imageFileRoutes(images: ServedImages): FastifyPluginAsync {
   return async (server) => {
-    server.get<{ Params: { file: string } }>('/i/:file', { schema: { hide: true } }, async (request, reply) => {
+    const options = { schema: { hide: true }, config: { onTrackingHosts: true } } as const
+    server.get<{ Params: { file: string } }>('/i/:file', options, async (request, reply) => {
       const image = await images.find(request.params.file)
-      if (!image) throw new Refusal('not_found', 'There is no image at this address.')
+      if (!image || isHostOfOther(request, image.organizationId))
+        throw new Refusal('not_found', 'There is no image at this address.')
       reply.headers({ ...headers, etag: image.etag })
       if (request.headers['if-none-match']?.includes(image.etag)) return reply.code(304).send()
       if (!images.begin(image))

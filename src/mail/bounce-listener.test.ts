@@ -57,13 +57,7 @@ test('passes on a complete email with its envelope', async () => {
 })
 
 test('rejects any other recipient, so that nothing is relayed', async () => {
-  const asked: string[] = []
-  await using it = await start({
-    verify: (address) => {
-      asked.push(address)
-      return false
-    },
-  })
+  await using it = await start({ verify: () => false })
   for (const to of ['postmaster@bounces.example.com', 'x@example.com', 'b-token1@bounces.example.com.evil.example'])
     expect(await it.relay.send({ envelope: { from: '', to }, raw: bounce })).toMatchObject({
       kind: 'refused',
@@ -71,7 +65,6 @@ test('rejects any other recipient, so that nothing is relayed', async () => {
       replyCode: 550,
       status: '5.1.1',
     })
-  expect(asked).toEqual(['postmaster@bounces.example.com'])
   expect(it.mails).toEqual([])
 })
 

@@ -48,9 +48,9 @@ export type ReceivedEmail = { recipients: string[]; sender: string; raw: Buffer 
 export type BounceListenerOptions = {
   host: string
   port: number
-  /** Recipients at any other domain are rejected. */
+  /** The name in the greeting. */
   domain: string
-  /** Returns true if the address was created by us. */
+  /** Returns true if the address, whose domain is in lower-case ASCII, was created by us. Other recipients are rejected. */
   verify: (address: string) => boolean | Promise<boolean>
   /** The email is acknowledged with 250 after this has resolved, and deferred if it throws. */
   onEmail: (email: ReceivedEmail) => Promise<void>
@@ -171,10 +171,7 @@ class Intake {
   async checkRecipient(address: string): Promise<SmtpError | undefined> {
     const recipient = withAsciiDomain(address)
     try {
-      const isOurDomain = recipient.endsWith(`@${this.#options.domain.toLowerCase()}`)
-      return isOurDomain && (await this.#options.verify(recipient))
-        ? undefined
-        : smtpError(550, 'No such recipient here')
+      return (await this.#options.verify(recipient)) ? undefined : smtpError(550, 'No such recipient here')
     } catch (err) {
       this.#options.log.error({ err }, 'Verifying a bounce recipient failed')
       return smtpError(451, 'Temporary failure, try again later')

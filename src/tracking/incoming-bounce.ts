@@ -1,5 +1,6 @@
 import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
 import type { Db } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { EventRecorder } from '../events/record.ts'
 import type { ReceivedEmail } from '../mail/bounce-listener.ts'
 import type { Log } from '../runtime/log.ts'
@@ -21,10 +22,21 @@ export type IncomingBounceParts = {
   log: Log
 }
 
-/** Returns whether we signed the address; email to other addresses is rejected. */
-export function isSignedAddress(tokens: Tokens, address: string): boolean {
+export type ReturnAddressParts = { tokens: Tokens; senders: Pick<Senders, 'isReturnPath'>; bounceDomain: string }
+
+/**
+ * Returns whether we created the address: we signed it, and its domain is ours or one of its organization. Email to other
+ * addresses is rejected.
+ */
+export async function isReturnAddress(
+  { tokens, senders, bounceDomain }: ReturnAddressParts,
+  address: string,
+): Promise<boolean> {
   const local = localPart(address)
-  return Boolean(tokens.verify('bounce', local) ?? tokens.verify('unsubscribe_by_mail', local))
+  const ids = tokens.verify('bounce', local) ?? tokens.verify('unsubscribe_by_mail', local)
+  if (!ids) return false
+  const domain = address.slice(address.lastIndexOf('@') + 1)
+  return domain === bounceDomain.toLowerCase() || senders.isReturnPath(ids.organizationId, domain)
 }
 
 /** Processes one email of the bounce listener. Resolves when everything that follows from it is committed. */

@@ -6,6 +6,7 @@ import type { HitLimit } from './hit-limit.ts'
 import type { Hits } from './hits.ts'
 import type { PageSender } from './page.ts'
 import { unknownLinkPage } from './pages.ts'
+import { verifyToken } from './verify-token.ts'
 
 export type TrackingParts = {
   tokens: Tokens
@@ -36,24 +37,23 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
   // The destination was encoded as visible ASCII when it was signed.
   const redirect = (reply: FastifyReply, url: string, status = 302) => reply.code(status).header('location', url).send()
 
-  const verifyAny = <P extends TokenPurpose>(purposes: readonly P[], token: string) =>
-    purposes.map((purpose) => tokens.verify(purpose, token)).find(Boolean)
+  const verify = <Purpose extends TokenPurpose>(purpose: Purpose, request: FastifyRequest<WithToken>) =>
+    verifyToken(tokens, purpose, request.params.token, request)
 
-  const options = { exposeHeadRoute: false, schema: { hide: true } } as const
+  const options = { exposeHeadRoute: false, schema: { hide: true }, config: { onTrackingHosts: true } } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
-      const ids = tokens.verify('open', request.params.token)
-      if (!ids) return sendPixel(reply, tokens.verify('test_open', request.params.token) ? 200 : 404)
+      const ids = verify('open', request)
+      if (!ids) return sendPixel(reply, verify('test_open', request) ? 200 : 404)
       const outcome = await record('open', ids, request)
       return sendPixel(reply, outcome === 'lost' ? 503 : 200)
     })
     server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
-      sendPixel(reply, verifyAny(['open', 'test_open'], request.params.token) ? 200 : 404),
+      sendPixel(reply, (verify('open', request) ?? verify('test_open', request)) ? 200 : 404),
     )
     server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const { token } = request.params
-      const click = tokens.verify('click', token)
-      const test = click ? undefined : tokens.verify('test_click', token)
+      const click = verify('click', request)
+      const test = click ? undefined : verify('test_click', request)
       if (test && isLocation(test.url)) return redirect(reply, test.url, 307)
       if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
       const outcome = await record('click', click, request)
@@ -61,7 +61,7 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
       return redirect(reply, click.url, outcome === 'lost' ? 307 : 302)
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
-      const click = verifyAny(['click', 'test_click'], request.params.token)
+      const click = verify('click', request) ?? verify('test_click', request)
       return click && isLocation(click.url) ? redirect(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
     })
   }

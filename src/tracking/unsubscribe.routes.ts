@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { within } from '../runtime/within.ts'
-import type { MailIds, Tokens } from '../secrets/tokens.ts'
+import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
 import { newId } from '../values/ids.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import type { Hits } from './hits.ts'
@@ -18,6 +18,7 @@ import {
 } from './pages.ts'
 import { findRecipient, type Recipient } from './tracking.sql.ts'
 import { undoUnsubscription } from './unsubscribe.ts'
+import { verifyToken } from './verify-token.ts'
 
 export type UnsubscribeParts = {
   db: Db
@@ -67,19 +68,22 @@ export function unsubscribeRoutes({
   const unavailable = (reply: FastifyReply) =>
     pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
 
-  const sendUnknown = (reply: FastifyReply, token: string) =>
-    tokens.verify('test_unsubscribe', token)
+  const verify = <Purpose extends TokenPurpose>(purpose: Purpose, request: FastifyRequest<WithToken>) =>
+    verifyToken(tokens, purpose, request.params.token, request)
+
+  const sendUnknown = (request: FastifyRequest<WithToken>, reply: FastifyReply) =>
+    verify('test_unsubscribe', request)
       ? pages.send(reply, 200, testEmailPage)
       : pages.send(reply, 404, unknownLinkPage)
 
   return async (server) => {
     acceptAnyBody(server)
-    const options = { bodyLimit: bodyBytesMax, schema: { hide: true } } as const
+    const options = { bodyLimit: bodyBytesMax, schema: { hide: true }, config: { onTrackingHosts: true } } as const
 
     server.get<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
-      const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return sendUnknown(reply, token)
+      const ids = verify('unsubscribe', request)
+      if (!ids) return sendUnknown(request, reply)
       return show(reply, ids, (recipient) => {
         const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
         return page(recipient, pathsOf(token))
@@ -88,8 +92,8 @@ export function unsubscribeRoutes({
 
     server.post<WithToken>('/u/:token', options, async (request, reply) => {
       const { token } = request.params
-      const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return sendUnknown(reply, token)
+      const ids = verify('unsubscribe', request)
+      if (!ids) return sendUnknown(request, reply)
       const method = isOneClick(request) ? 'one_click' : 'page'
       const keepsAddress = !hits.isDatabaseDown && (await addresses.keepsAddresses(ids.organizationId))
       const ip = keepsAddress ? { ip: request.ip } : {}
@@ -101,8 +105,8 @@ export function unsubscribeRoutes({
 
     server.post<WithToken>('/u/:token/undo', options, async (request, reply) => {
       const { token } = request.params
-      const ids = tokens.verify('unsubscribe', token)
-      if (!ids) return sendUnknown(reply, token)
+      const ids = verify('unsubscribe', request)
+      if (!ids) return sendUnknown(request, reply)
       if (hits.isDatabaseDown) return unavailable(reply)
       try {
         await undoUnsubscription(db, ids, request.ip)

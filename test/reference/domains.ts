@@ -13,6 +13,7 @@ export async function recordDomains(
   const id = created.data.id as string
   const params = { id }
   await recorder.record('createDomain', { body: { name: 'localhost' }, status: 422 })
+  await recorder.record('updateDomain', { params, body: { tracking_label: 'news' } })
   const records = created.data.records as DnsRecord[]
   for (const { purpose, name, value } of records)
     if (purpose === 'ownership' || purpose === 'dkim') published.set(name, { txt: [value] })
