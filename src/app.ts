@@ -26,6 +26,7 @@ import { trimInbox } from './inbox/inbox.ts'
 import type { BounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
 import { resealMailServers } from './mail-servers/credentials.ts'
+import { tryForgottenServers } from './mail-servers/states.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
 import {
@@ -44,6 +45,7 @@ import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
+import { measure } from './runtime/measure.ts'
 import { within } from './runtime/within.ts'
 import { deleteUnusedLimits } from './sending-limits/sending-limits.ts'
 import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
@@ -108,7 +110,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
   await (roles.includes('serve') ? registerRoutes(server, parts, roles) : registerOperatorRoutes(server, parts, roles))
   await server.ready()
   if (roles.includes('work')) measurePause(parts.pause, parts.metrics)
-  if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
+  if (roles.includes('work')) measureMailServers(parts)
   measureLastBackup(parts.metrics, parts.db)
   const { METRICS_PORT: metricsPort, METRICS_HOST: metricsHost } = config
   const metricsServer = metricsPort === undefined ? undefined : createMetricsServer(parts)
@@ -184,11 +186,17 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       parts.safePost.close()
       parts.storage.close()
       parts.connector.close()
-      await parts.relay?.close()
+      await parts.servers.close()
       await parts.hints.stop()
       stopMonitor()
     },
   }
+}
+
+function measureMailServers({ relay, servers, metrics }: Parts): void {
+  if (relay) measureRelay(relay, metrics)
+  const help = 'Mail servers of organizations that do not accept email, as far as this process uses them.'
+  measure(metrics, 'waxwing_mail_servers_failing', help, () => servers.down)
 }
 
 function createMetricsServer({ config, log, metricsText }: Parts): Server {
@@ -264,8 +272,8 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 
 /** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, dkim, policy } = parts
-  const systemEmails = { db, log, relay, dkim, senders: policy, settings: parts.mail }
+  const { config, db, log, failures, relay, servers, dkim, policy } = parts
+  const systemEmails = { db, log, servers, dkim, senders: policy, settings: parts.mail }
   const health = {
     db,
     log,
@@ -284,6 +292,7 @@ function createLoops(parts: Parts): Loop[] {
     loop('report failing endpoints', minuteMs, () => reportFailingEndpoints(health)),
     loop('pause dead endpoints', minuteMs, () => pauseDeadEndpoints(health)),
     loop('report relay outages', minuteMs, () => reportRelayOutage({ db, log, relay })),
+    loop('try failing mail servers', minuteMs, () => tryForgottenServers(db, servers)),
     loop('report high rates', 10 * minuteMs, () => reportHighRates({ db, log })),
     loop('send notice emails', minuteMs, async () => {
       if (!parts.pause.isPaused) await sendNoticeEmails(systemEmails)

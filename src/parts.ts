@@ -107,7 +107,13 @@ export function createParts(options: PartsOptions) {
   })
   const metrics = createMetrics()
   const hints = new Hints(db)
-  const sendingParts = createSendingParts({ ...options, limits, hints, metrics })
+  const sendingParts = createSendingParts({
+    ...options,
+    limits,
+    hints,
+    metrics,
+    connectionShare: connectionShareOf(options),
+  })
   const { failures, relay, dkim, mail, senders, templates, tasks, runner } = sendingParts
   const pause = new SendingPause(db)
   measurePool(db, metrics)
@@ -204,6 +210,10 @@ function domainPartsOf(
   }
 }
 
+/** The processes of the service share the connections to mail servers of organizations. */
+const connectionShareOf = ({ config, databaseAddress }: PartsOptions): number =>
+  databaseAddress ? 1 / (1 + sendingSharesOf(config).processes) : 1
+
 type ProcessParts = { hints: Hints; relay: Transport | undefined; metrics: Registry; pause: SendingPause }
 
 function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, pause }: ProcessParts) {
@@ -213,7 +223,7 @@ function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, 
   return new SendingProcesses({
     shares,
     kinds: [stepKind, broadcastKind],
-    start: { config, secrets, database },
+    start: { config, secrets, database, connectionShare: connectionShareOf(options) },
     isDistributed: () => db.isDistributed,
     isPaused: () => pause.isPaused,
     hints,

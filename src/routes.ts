@@ -246,7 +246,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               read,
               box: parts.mailServerBox,
               allowPrivate: parts.allowPrivate,
-              onChanged: async () => {},
+              onChanged: (organizationId) => parts.servers.changed(organizationId),
               connector: parts.connector,
               shares: parts.shares,
               testLimit: parts.mailServerTestLimit,

@@ -1,4 +1,4 @@
-import { openRelay, type RelayState } from '@waxwing/smtp-client'
+import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
 import { broadcastJob } from './broadcasts/broadcast.job.ts'
 import type { Config } from './config/config.ts'
@@ -16,8 +16,12 @@ import { countOutcomes, reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
 import { Connector } from './mail-servers/connector.ts'
 import { mailServerBox } from './mail-servers/credentials.ts'
+import { MailServers } from './mail-servers/mail-servers.ts'
+import { openMailServer } from './mail-servers/open.ts'
+import { recordState } from './mail-servers/states.ts'
 import type { AttemptParts } from './messages/attempt.ts'
 import { parseMailbox } from './messages/outgoing.ts'
+import { recordMailServerChange } from './notices/mail-server-notices.ts'
 import { recordExpiredBroadcast, recordPausedBroadcast } from './notices/notices.ts'
 import type { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
@@ -42,6 +46,8 @@ export type SendingPartsOptions = {
   metrics: Registry
   spareTaskProcesses?: TaskChild[] | undefined
   onRelayState?: (state: RelayState) => void
+  /** The part of the connections to mail servers of organizations that this process may open. */
+  connectionShare?: number | undefined
 }
 
 export type SendingParts = ReturnType<typeof createSendingParts>
@@ -49,7 +55,8 @@ export type SendingParts = ReturnType<typeof createSendingParts>
 /** The parts that compose and send emails, of the service and of its sending processes. */
 export function createSendingParts(options: SendingPartsOptions) {
   const { config, limits, secrets, db, log, hints, metrics, spareTaskProcesses: spare } = options
-  const mail = createMailParts(options)
+  const connector = createConnector(options)
+  const mail = createMailParts(options, connector)
   const tasks = createTaskPool({ processes: limits.taskProcesses, spare, registry: metrics, log })
   return {
     config,
@@ -64,7 +71,7 @@ export function createSendingParts(options: SendingPartsOptions) {
     sites: new ReceivingSites(db, new SiteLookup(db, openCachedDns(config.DNS_SERVERS))),
     tasks,
     runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
-    connector: createConnector(options),
+    connector,
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
   }
@@ -81,14 +88,16 @@ function createConnector({ config, secrets, db }: SendingPartsOptions): Connecto
 }
 
 /** The relay and what is needed to send through it. */
-function createMailParts({ config, secrets, db, log, metrics, onRelayState }: SendingPartsOptions) {
+function createMailParts(options: SendingPartsOptions, connector: Connector) {
+  const { config, secrets, db, log, metrics, onRelayState } = options
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
   const report = reportRelay(log)
   const onState = (state: RelayState) => {
     report(state)
     onRelayState?.(state)
   }
-  const relay = url ? countOutcomes(openRelay(url, { connections, onState }), metrics) : undefined
+  const counted = countOutcomes(metrics)
+  const relay = url ? counted(openRelay(url, { connections, onState })) : undefined
   const dkim = dkimOf(config)
   const mail = {
     baseUrl: config.BASE_URL,
@@ -103,29 +112,48 @@ function createMailParts({ config, secrets, db, log, metrics, onRelayState }: Se
     dkimDomain: dkim?.domain,
   })
   const senders = new Senders({ db, box: domainKeyBox(secrets), policy, dkim, hosts: mail })
-  return { relay, dkim, mail, policy, senders }
+  return { relay, servers: createServers(options, connector, relay, counted), dkim, mail, policy, senders }
+}
+
+function createServers(
+  { db, log, secrets, connectionShare: share = 1 }: SendingPartsOptions,
+  connector: Connector,
+  relay: Transport | undefined,
+  counted: (transport: Transport) => Transport,
+): MailServers {
+  const opening = { box: mailServerBox(secrets), connector, share }
+  return new MailServers({
+    db,
+    relay,
+    open: (row, onState) => counted(openMailServer(opening, row, onState)),
+    onState: (row, state) => void recordState({ db, log, onChange: recordMailServerChange }, row, state),
+  })
 }
 
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
+/** Emails in flight through mail servers of organizations. Each organization has a limit as well. */
+const withServersInFlightMax = 500
 
-export const inFlightMaxOf = ({ relay }: Pick<SendingParts, 'relay'>): number => relay?.capacity() ?? inboxInFlightMax
+export const inFlightMaxOf = ({ relay }: Pick<SendingParts, 'relay'>): number =>
+  (relay?.capacity() ?? inboxInFlightMax) + withServersInFlightMax
 
 export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
   runner: parts.runner,
   tokens: parts.tokens,
   settings: parts.mail,
-  relay: parts.relay,
+  servers: parts.servers,
+  limits: parts.sendingLimits,
   senders: parts.senders,
   contents: parts.contents,
   retryDelays: parts.config.MAIL_RETRY_DELAYS,
 })
 
 /** What the steps and the parts of broadcasts have in common. */
-export const broadcastPartsOf = ({ db, log, relay }: SendingParts, isPaused: () => boolean) => ({
+export const broadcastPartsOf = ({ db, log, servers }: SendingParts, isPaused: () => boolean) => ({
   db,
   log,
-  isOpen: () => !isPaused() && relay?.state().kind !== 'down',
+  isOpen: () => !isPaused() && servers.isOpen(),
   onPaused: recordPausedBroadcast,
   onExpired: recordExpiredBroadcast,
 })

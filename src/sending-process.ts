@@ -37,7 +37,14 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-async function run({ config, secrets, database, isDistributed, ...state }: SendingStart): Promise<Running> {
+async function run({
+  config,
+  secrets,
+  database,
+  isDistributed,
+  connectionShare,
+  ...state
+}: SendingStart): Promise<Running> {
   // By default V8 lets the heap more than double before a collection.
   setFlagsFromString('--heap-growing-percent=50')
   lowerPriority()
@@ -54,6 +61,7 @@ async function run({ config, secrets, database, isDistributed, ...state }: Sendi
     log,
     hints,
     metrics,
+    connectionShare,
     onRelayState: ({ kind }) => {
       if (kind === 'down') tellParent({ kind: 'relayDown' })
     },
@@ -75,7 +83,7 @@ async function run({ config, secrets, database, isDistributed, ...state }: Sendi
       clearInterval(idling)
       await broadcaster.stop()
       parts.tasks.stop()
-      await parts.relay?.close()
+      await parts.servers.close()
       await counts.stop()
       await hints.stop()
       await db.close()

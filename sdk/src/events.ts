@@ -67,6 +67,23 @@ export type DomainData = {
   test?: boolean
 }
 
+/** The data of a mail server that began or ended to fail. */
+export type MailServerData = {
+  event_id: string
+  message_id: null
+  flow_id: null
+  contact: null
+  id: string
+  name: string
+  host: string
+  /** Null if it accepts email again. */
+  reason: string | null
+  /** When it began to fail. */
+  since: string
+  /** True for a test event: its mail server does not exist. */
+  test?: boolean
+}
+
 /** The data of each event by event name. */
 export type EventDataByName = {
   emailSent: EventData
@@ -82,6 +99,8 @@ export type EventDataByName = {
   broadcastStarted: BroadcastData
   broadcastFinished: BroadcastData
   domainStatusChanged: DomainData
+  mailServerFailing: MailServerData
+  mailServerRecovered: MailServerData
 }
 
 export type EventName = keyof EventDataByName
@@ -95,6 +114,8 @@ export type MetricEventName = Exclude<
   | 'broadcastStarted'
   | 'broadcastFinished'
   | 'domainStatusChanged'
+  | 'mailServerFailing'
+  | 'mailServerRecovered'
 >
 
 /** The body of a delivery. `event_name` determines the type of `data`; `timestamp` is in seconds since the epoch. */

@@ -10,7 +10,7 @@ import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
-import type { BroadcastId } from '../values/ids.ts'
+import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
@@ -59,6 +59,8 @@ const unavailableMs = 1_000
  * for the garbage collector.
  */
 const inFlightShare = 0.2
+/** Emails in flight of an organization with mail servers. */
+const withServersMax = 50
 // With 500, the slowest send requests beside a broadcast take twice as long, and the rate is the same.
 const settleBatchMax = 250
 const settleWaitingMax = 20_000
@@ -85,7 +87,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
   }
   const results = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
-  const sender: Sender = { ...parts, results, slots, turns: new Map() }
+  const sender: Sender = { ...parts, results, slots, slotsWithServers: new Map(), turns: new Map() }
   parts.hints.on(broadcastKind, {
     changed: (lane) => {
       for (const turn of sender.turns.get(lane as BroadcastId) ?? []) void turn.checkStatus()
@@ -95,10 +97,11 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
     spec: {
       kind: broadcastKind,
       inFlightMax: partsMax,
-      perOrganizationMax: partsPerOrganizationMax,
+      perOrganizationMax: () => partsPerOrganizationMax,
       laneWidthMax: 1,
       sharesLanes: true,
       isOpen: parts.isOpen,
+      waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
       load: async (claims) => claims.map(({ payload }) => payload as PartPayload),
       giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
       handle: async (claim, payload) => {
@@ -122,6 +125,8 @@ type RunningTurn = { turn: Turn; checkStatus: () => Promise<void> }
 type Sender = BroadcastJobParts & {
   results: ItemBatcher<RecipientResult, void>
   slots: Slots
+  /** Of organizations with mail servers, while they have a turn. These may be slow, so others do not wait for their slots. */
+  slotsWithServers: Map<OrganizationId, { slots: Slots; turns: number }>
   turns: Map<BroadcastId, Set<RunningTurn>>
 }
 
@@ -161,12 +166,31 @@ async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: numbe
     versionFor,
     part,
     until,
-    isOpen: sender.isOpen,
+    isOpen: () => sender.isOpen() && sender.servers.waitMsFor(organizationId) === 0,
     onHardBounce,
   }
-  const end = await runTurn(sender, broadcast, new Turn(sender, input))
+  const end = await withSlots(sender, organizationId, (slots) =>
+    runTurn(sender, broadcast, new Turn({ ...sender, slots }, input)),
+  )
   if (end.kind === 'done') return endPart(sender, claim, part)
   await postpone(delayAfter(end, sender.retryDelays))
+}
+
+async function withSlots<Result>(
+  { servers, slots, slotsWithServers }: Sender,
+  organizationId: OrganizationId,
+  run: (slots: Slots) => Promise<Result>,
+): Promise<Result> {
+  await servers.load(organizationId)
+  if (!servers.hasServers(organizationId)) return run(slots)
+  const shared = slotsWithServers.get(organizationId) ?? { slots: new Slots(withServersMax), turns: 0 }
+  slotsWithServers.set(organizationId, shared)
+  shared.turns++
+  try {
+    return await run(shared.slots)
+  } finally {
+    if (--shared.turns === 0) slotsWithServers.delete(organizationId)
+  }
 }
 
 function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {

@@ -29,6 +29,8 @@ export type SendingTurn = {
   isHalted: () => boolean
   /** deferred: the relay defers all emails. unavailable: the relay or a task process is unavailable. */
   stop: (end: { kind: 'deferred' | 'unavailable' }) => void
+  /** No further email is started until this time has passed. */
+  startNoMore: (waitMs: number) => void
 }
 
 /** `at`: when the chunk was started. `readAt`: when its rows were read, on the clock of the process. */
@@ -92,6 +94,8 @@ export class RecipientAttempts {
         suppressedBy: recipient.suppressedBy,
         contentId: null,
         tags: null,
+        mailServerId: null,
+        hasWaited: false,
       }
       for (;;) {
         let mustCheck = false
@@ -101,7 +105,19 @@ export class RecipientAttempts {
           if (!mustCheck) this.#turn.waiting.delete(recipient)
           return mustCheck
         }
-        const outcome = await attemptMessage(this.#parts, { row, version }, 0, { bulk: true, isHalted })
+        const outcome = await attemptMessage(this.#parts, { row, version }, 0, {
+          bulk: true,
+          isInBroadcast: true,
+          isHalted,
+        })
+        if (outcome?.waiting === 'server') {
+          this.#turn.stop({ kind: 'unavailable' })
+          return undefined
+        }
+        if (outcome?.waiting === 'limit') {
+          this.#turn.startNoMore(outcome.retryInMs!)
+          return undefined
+        }
         if (outcome) return this.#resultOf(row, outcome)
         if (!mustCheck) {
           if (!this.#turn.isHalted()) this.#turn.stop({ kind: 'unavailable' })

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../values/ids.ts'
 
-/** Limits how many emails of broadcasts this process has in flight. Free slots go to the waiting organizations in turn. */
+/** Limits how many emails of broadcasts are in flight. Free slots go to the waiting organizations in turn. */
 export class Slots {
   #free: number
   /** One entry per waiting part, by organization. The organization that has waited longest comes first. */

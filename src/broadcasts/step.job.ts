@@ -24,7 +24,7 @@ export function stepWorker(parts: StepParts): WorkerSpec<StepPayload> {
   return {
     kind: stepKind,
     inFlightMax: stepsMax,
-    perOrganizationMax: stepsPerOrganizationMax,
+    perOrganizationMax: () => stepsPerOrganizationMax,
     laneWidthMax: 1,
     isOpen: parts.isOpen,
     load: async (claims) => claims.map(({ payload }) => payload as StepPayload),

@@ -56,6 +56,7 @@ export class Turn {
   #outstanding = 0
   #end: TurnEnd | undefined
   #isStopped = false
+  #startsNoMore = false
   #fault: unknown
   #wake: () => void = () => {}
 
@@ -68,6 +69,7 @@ export class Turn {
       waiting: this.#waiting,
       isHalted: this.#isHalted,
       stop: (end) => this.#stop(end),
+      startNoMore: (waitMs) => this.#startNoMore(waitMs),
     })
   }
 
@@ -84,6 +86,17 @@ export class Turn {
     this.#wake()
   }
 
+  /** A limit is reached. Emails that are within it are still sent. */
+  #startNoMore(waitMs: number): void {
+    this.#end ??= { kind: 'rate', waitMs: Math.min(waitMs, limitWaitMsMax) }
+    this.#startsNoMore = true
+    this.#wake()
+  }
+
+  get #mayStart(): boolean {
+    return !this.#startsNoMore && !this.#isHalted()
+  }
+
   /** Resolves when every email that was started is recorded. */
   async run(): Promise<TurnEnd> {
     const repeated = this.#part.chunks
@@ -94,7 +107,7 @@ export class Turn {
       await this.#send(chunk, await this.#read(after, chunk.to, chunkMax))
       after = chunk.to
     }
-    while (!this.#isHalted()) {
+    while (this.#mayStart) {
       const next = await this.#nextChunk(after)
       if (!next) break
       await this.#send(next.chunk, next.recipients)
@@ -107,7 +120,7 @@ export class Turn {
   }
 
   async #until(condition: () => boolean, always = false): Promise<void> {
-    while (!condition() && (always || !this.#isHalted()))
+    while (!condition() && (always || this.#mayStart))
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -173,7 +186,7 @@ export class Turn {
     for (const recipient of recipients) {
       const turn = slots.take(this.#input.broadcast.organizationId) ?? (pacer.isDue ? pacer.turn() : undefined)
       if (turn) await turn
-      if (this.#isHalted()) return slots.free()
+      if (!this.#mayStart) return slots.free()
       this.#outstanding++
       const sending = this.#sendOne(chunk, recipient)
       if (runner.isSlow(this.#input.versionFor(recipient.variant))) await sending
@@ -196,5 +209,8 @@ export class Turn {
     }
   }
 }
+
+/** Emails that were counted for a daily limit and not accepted make room for others. */
+const limitWaitMsMax = 60_000
 
 class LostPart extends Error {}

@@ -83,6 +83,17 @@ const broadcast: Record<string, Schema> = {
   }),
 }
 
+const mailServer: Record<string, Schema> = {
+  message_id: nullable('Always null.'),
+  flow_id: nullable('Always null.'),
+  contact: nullable('Always null.', 'object'),
+  id: text('The mail server, `mse_…`.'),
+  name: text('Its name.'),
+  host: text('Its host.'),
+  reason: nullable('Why it does not accept email. Null if it accepts email again.'),
+  since: text('Since when, or from when until now.'),
+}
+
 /** The additional fields of each event type. A new event type does not compile without an entry. */
 const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
   emailSent: ofMessages,
@@ -119,6 +130,8 @@ const extraFields: Record<WebhookEventName, Record<string, Schema>> = {
     name: text('Its name.'),
     status: { type: 'string', enum: ['verified', 'warning', 'unverified'] },
   },
+  mailServerFailing: mailServer,
+  mailServerRecovered: mailServer,
 }
 
 /** Of event types with the same data. */
@@ -129,6 +142,8 @@ const dataNames: Partial<Record<WebhookEventName, string>> = {
   contactSubscribed: 'ContactSubscriptionData',
   broadcastStarted: 'BroadcastEventData',
   broadcastFinished: 'BroadcastEventData',
+  mailServerFailing: 'MailServerEventData',
+  mailServerRecovered: 'MailServerEventData',
 }
 const upperFirst = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`
 

@@ -8,7 +8,6 @@ import { dayMs, hourMs, minuteMs } from '../values/durations.ts'
 import { Refusal } from '../values/errors.ts'
 import type { EventExportId, OrganizationId } from '../values/ids.ts'
 import { createFile, type ExportFile } from './export-file.ts'
-import { bucketOf, exportKind, unreadableKey } from './exports.ts'
 import {
   type ExportToRun,
   findExport,
@@ -18,6 +17,7 @@ import {
   recordFailure,
   replaceSecret,
 } from './exports.sql.ts'
+import { bucketOf, exportKind, unreadableKey } from './exports.ts'
 import type { Storage } from './storage.ts'
 
 /** Uploads at once in this process. Each holds a file of about 4 MiB, and one that hangs ends after a minute. */
@@ -44,7 +44,7 @@ export function exportJob(parts: ExportJobParts): WorkerSpec<ExportToRun> {
   return {
     kind: exportKind,
     inFlightMax,
-    perOrganizationMax: 1,
+    perOrganizationMax: () => 1,
     laneWidthMax: 1,
     load: (claims) => Promise.all(claims.map(({ organizationId, id }) => find(db, organizationId, id))),
     handle: (claim, record) => exportNext(parts, claim, record),

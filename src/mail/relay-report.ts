@@ -35,8 +35,8 @@ const outcomeNames: Partial<Record<SendOutcome['kind'], string>> = {
   interrupted: 'interrupted',
 }
 
-/** Returns a transport that counts the outcomes of the emails passed to it. */
-export function countOutcomes(relay: Transport, registry: Registry): Transport {
+/** Returns a function that returns a transport which counts the outcomes of the emails passed to it. */
+export function countOutcomes(registry: Registry): (transport: Transport) => Transport {
   const names = Object.values(outcomeNames)
   const counter = new Counter({
     name: 'waxwing_emails_total',
@@ -45,7 +45,7 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
     registers: [registry],
   })
   for (const outcome of names) counter.inc({ outcome }, 0)
-  return {
+  return (relay) => ({
     send: async (email, options) => {
       const sent = await relay.send(email, options)
       const outcome = outcomeNames[sent.kind]
@@ -57,5 +57,5 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
     state: () => relay.state(),
     check: () => relay.check(),
     close: () => relay.close(),
-  }
+  })
 }

@@ -1,5 +1,5 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
-import type { SendOutcome, Transport } from '@waxwing/smtp-client'
+import type { SendOutcome } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
 import type { Senders } from '../domains/senders.ts'
 import type { ContentStore } from '../email-contents/content-store.ts'
@@ -8,11 +8,16 @@ import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { senderNotVerifiedReason } from '../mail/sender-policy.ts'
+import type { MailServers } from '../mail-servers/mail-servers.ts'
+import type { OpenServer } from '../mail-servers/open-server.ts'
+import { type Carried, type Limited, limitsOf, sendThrough } from '../mail-servers/send-through.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Tokens } from '../secrets/tokens.ts'
+import type { SendingLimits } from '../sending-limits/sending-limits.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
+import type { MailServerId } from '../values/ids.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import {
   type EmailBody,
@@ -33,8 +38,8 @@ export type AttemptParts = {
   runner: TemplateRunner
   tokens: Tokens
   settings: EmailSettings
-  /** Undefined if no relay is configured: emails then go to the built-in inbox. */
-  relay: Transport | undefined
+  servers: MailServers
+  limits: SendingLimits
   senders: Senders
   contents: ContentStore
   /** Seconds between attempts of an email that the relay defers. */
@@ -44,17 +49,23 @@ export type AttemptParts = {
 export type AttemptOptions = {
   /** True for emails that wait until no other email is waiting for a connection. */
   bulk?: boolean
+  /** True if it is sent by its broadcast, and not from the queue. */
+  isInBroadcast?: boolean
   /** Called when a connection is free. If it returns true, the email is not sent. */
   isHalted?: () => boolean
 }
 
 const jitter = 0.1
+const waitMsMin = 1_000
+/** Reasons of queued emails. */
+export const serverDownReason = 'mail server unavailable'
+export const limitReason = 'limit reached'
 /** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
 const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
 /**
- * Composes an email and passes it to the relay. Returns undefined if nothing was attempted because the relay is unavailable
- * or sending was halted. Only a few large emails are composed at the same time.
+ * Composes an email and passes it to a mail server. Returns undefined if nothing was attempted because all of them are
+ * unavailable or sending was halted. Only a few large emails are composed at the same time.
  */
 export async function attemptMessage(
   parts: AttemptParts,
@@ -82,6 +93,8 @@ const end: ToOutcome = (outcome, retryInMs) => ({
   queueId: null,
   event: null,
   inbox: null,
+  mailServerId: null,
+  waiting: null,
   ...outcome,
 })
 
@@ -89,7 +102,7 @@ async function attemptLoaded(
   parts: AttemptParts,
   message: MessageToSend,
   attempt: number,
-  { bulk = false, isHalted = never }: AttemptOptions,
+  { bulk = false, isInBroadcast = false, isHalted = never }: AttemptOptions,
 ): Promise<Outcome | undefined> {
   const { row, version, content } = message
   // The contact may have been erased, unsubscribed or bounced since the message was accepted.
@@ -97,13 +110,20 @@ async function attemptLoaded(
   const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { relay, senders } = parts
+  const { senders } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
   const found = senders.identityOf(row.organizationId, from)
   const { isAllowed, signer, hosts } = found instanceof Promise ? await found : found
   if (!isAllowed) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
+  const finding = parts.servers.load(row.organizationId)
+  if (finding) await finding
+  const email = { id: row.id, kind: row.flowKind, from }
+  const servers = parts.servers.serversFor(row.organizationId, email, row.mailServerId)
+
+  const asking = { isBulk: row.flowKind === 'marketing', hasWaited: row.hasWaited, isInBroadcast }
+  const take = (server: OpenServer) => parts.limits.take(row.organizationId, limitsOf(server), asking)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
@@ -111,14 +131,14 @@ async function attemptLoaded(
   ): Promise<Outcome | undefined> => {
     const write = () => makeEmail(message, parts, hosts, renderBody)
     if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
-    if (!relay) {
+    if (!servers) {
       const mail = write()
       const inbox = mail && (await inboxRow(parts.contents, row, mail))
       return inbox && end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
     }
     const section = currentSection()
     const compose = () => {
-      // The relay calls back once a connection is free.
+      // The mail server calls back once a connection is free.
       enterSection(section)
       const mail = isHalted() ? undefined : write()
       if (!mail) return undefined
@@ -130,8 +150,12 @@ async function attemptLoaded(
         raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),
       }
     }
-    const outcome = await relay.send(compose, { bulk })
-    return outcomeOf(outcome, context)
+    const carried = await sendThrough(servers, compose, { bulk, take, movesOn: row.flowKind === 'transactional' })
+    if (carried?.kind === 'limited') return waitForLimit(carried)
+    if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
+    const outcome = outcomeOf(carried.outcome, context)
+    if (outcome) outcome.mailServerId = serverToStore(row, carried, servers)
+    return outcome
   }
   let needsTask = false
   try {
@@ -159,6 +183,38 @@ async function attemptLoaded(
 }
 
 const never = () => false
+
+/** Other emails of the organization can be sent, so this one waits alone. */
+function waitForServer(servers: readonly OpenServer[]): Outcome {
+  const states = servers.map((server) => server.state()).filter((state) => state.kind === 'down')
+  const [first] = states.toSorted((a, b) => +a.nextTryAt - +b.nextTryAt)
+  const retryInMs = Math.max(waitMsMin, first ? +first.nextTryAt - Date.now() : 0)
+  return end(
+    { status: 'queued', reason: serverDownReason, relayReply: first?.reason ?? null, waiting: 'server' },
+    retryInMs,
+  )
+}
+
+function waitForLimit({ server, refused }: Limited): Outcome {
+  const { cause, waitMs } = refused
+  const detail = `${cause === 'day' ? 'daily limit' : 'limit per second'} of ${server.name}`
+  return end({ status: 'queued', reason: limitReason, relayReply: detail, waiting: 'limit' }, waitMs)
+}
+
+/**
+ * The server that carried the email. While it is queued, only one that may have accepted it already: another one would send it
+ * twice.
+ */
+function serverToStore(
+  row: SendRow,
+  { server, outcome }: Carried,
+  servers: readonly OpenServer[],
+): MailServerId | null {
+  const isUnknown = outcome.kind === 'interrupted' && outcome.maybeSent
+  if (isUnknown) return servers.length > 1 || server.organizationId ? server.id : null
+  if (outcome.kind === 'deferred' || outcome.kind === 'interrupted') return row.mailServerId
+  return server.organizationId === row.organizationId ? server.id : null
+}
 
 /** Of a large email, the inbox stores the start. */
 async function inboxRow(contents: ContentStore, row: SendRow, { raw, ...mail }: OutgoingEmail): Promise<InboxRow> {

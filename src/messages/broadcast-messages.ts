@@ -15,10 +15,10 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
   const context = messages.find((message) => message.context !== null)?.context ?? null
   tx.send`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
-      status, reason, relay_reply, queue_id, queued_at, sent_at, broadcast_id)
+      status, reason, relay_reply, queue_id, mail_server_id, queued_at, sent_at, broadcast_id)
     select ${first.row.organizationId}::uuid, id, flow_id, flow_version_id, contact_id, email, subject,
       case when has_context then (select ${context}::jsonb) end, recipient::jsonb,
-      status, reason, relay_reply, queue_id, queued_at, case status when 'sent' then now() end,
+      status, reason, relay_reply, queue_id, mail_server_id, queued_at, case status when 'sent' then now() end,
       ${first.row.broadcastId}::uuid
     from unnest(
       ${messages.map(({ row }) => row.id)}::uuid[],
@@ -33,8 +33,9 @@ export function insertBroadcastMessages(tx: Tx, messages: readonly BroadcastMess
       ${messages.map(({ outcome }) => outcome.reason)}::text[],
       ${messages.map(({ outcome }) => outcome.relayReply)}::text[],
       ${messages.map(({ outcome }) => outcome.queueId)}::text[],
+      ${messages.map(({ outcome }) => outcome.mailServerId)}::uuid[],
       ${messages.map(({ row }) => row.queuedAt)}::timestamptz[]
     ) as message (id, flow_id, flow_version_id, contact_id, email, subject, has_context, recipient, status, reason,
-      relay_reply, queue_id, queued_at)
+      relay_reply, queue_id, mail_server_id, queued_at)
     on conflict do nothing`
 }

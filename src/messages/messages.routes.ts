@@ -7,27 +7,26 @@ import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { AttachmentOut, attachmentsOut } from '../email-contents/attachment-shapes.ts'
+import { attachmentsOut } from '../email-contents/attachment-shapes.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
 import { readFile } from '../email-contents/files.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, errorsOnly, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
-import { EventDataOut } from '../http/event-data.ts'
+import { answers, errorsOnly, IdParams, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
+import { installationServer } from '../mail-servers/open-server.ts'
 import { attachmentHeaders } from '../mime/attachment-headers.ts'
 import type { Mailbox } from '../mime/headers.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
-import { deliveryStatuses, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
+import { selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import { cancelMessage } from './cancel.ts'
-import { TagSchema } from './email-input.ts'
+import { EventOut, MessageDeliveryOut, MessageDetailOut, MessageOut } from './message-shapes.ts'
 import {
   findMessage,
   type MessageDetail,
@@ -39,96 +38,6 @@ import {
 } from './messages.sql.ts'
 import { type EmailBody, type EmailSettings, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
 import { findWaiting, type Waiting } from './waiting.ts'
-
-const EventOut = Named('MessageEvent', {
-  id: Type.String(),
-  event_name: oneOf(...eventNames),
-  occurred_at: Timestamp,
-  machine: Type.Boolean(),
-  machine_reason: Nullable(Type.String()),
-  data: EventDataOut,
-})
-const MessageOut = Named('Message', {
-  id: Type.String(),
-  flow_id: Type.String(),
-  flow_name: Nullable(Type.String()),
-  contact: Named('MessageRecipient', {
-    id: Nullable(Type.String({ description: 'Null for a test email to an address without a contact.' })),
-    email: Type.String(),
-  }),
-  subject: Type.String(),
-  status: oneOf(...messageStatuses),
-  reason: Nullable(Type.String()),
-  is_test: Type.Boolean({ description: 'Test emails count in no metrics and have no events.' }),
-  queued_at: Timestamp,
-  sent_at: Nullable(Timestamp),
-  send_at: Nullable(
-    Type.String({ format: 'date-time', description: 'The time for which the email is or was scheduled.' }),
-  ),
-  waiting: Nullable(
-    Named(
-      'MessageWaiting',
-      {
-        cause: oneOf('mail_server_unreachable', 'deferred', 'queued'),
-        detail: Nullable(
-          Type.String({
-            description:
-              'The last reply of the mail server, or why it cannot be reached, which only operators of the installation see.',
-          }),
-        ),
-        next_attempt_at: Nullable(
-          Type.String({ format: 'date-time', description: 'Null if it is due now, or is behind thousands of others.' }),
-        ),
-        attempts: Type.Integer({ description: 'Attempts that the mail server deferred.' }),
-      },
-      { description: 'Why a queued email has not been sent yet; null for other statuses.' },
-    ),
-  ),
-  events: Type.Array(EventOut),
-})
-const MessageDeliveryOut = Named('MessageDelivery', {
-  id: Type.String(),
-  webhook_id: Type.String(),
-  webhook_name: Type.String(),
-  event_name: oneOf(...eventNames),
-  status: oneOf(...deliveryStatuses),
-  attempt_count: Type.Integer(),
-  next_attempt_at: Nullable(Timestamp),
-  reason: Nullable(Type.String()),
-})
-const MessageDetailOut = Named('MessageDetails', {
-  ...MessageOut.properties,
-  flow_version: Nullable(Type.Integer({ description: 'Null for the test of a draft.' })),
-  from: Type.String(),
-  cc: Type.Array(Type.String(), { description: 'Other recipients that all recipients see.' }),
-  to: Type.Array(Type.String(), { description: 'The header To, if the email was not sent through a flow.' }),
-  tags: Type.Array(TagSchema),
-  attachments: Type.Array(AttachmentOut),
-  is_without_flow: Type.Boolean({ description: 'Whether it was sent without a flow.' }),
-  email_id: Nullable(Type.String({ description: 'What the messages of an email without a flow have in common.' })),
-  html: Nullable(
-    Type.String({
-      description:
-        'Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click.',
-    }),
-  ),
-  text: Nullable(Type.String()),
-  delivered_to: Nullable({
-    ...oneOf('inbox', 'mail_server', 'simulator'),
-    description:
-      'Where the email was delivered; null until then, and after the contact was erased. `simulator`: to a test recipient.',
-  }),
-  relay_response: Nullable(Type.String({ description: 'The last reply of the mail server.' })),
-  context: Nullable(
-    Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The variables that the email was sent with; null after the contact was erased.',
-    }),
-  ),
-  in_inbox: Type.Boolean({ description: 'Whether the email is in the built-in inbox.' }),
-  webhook_deliveries: Type.Array(MessageDeliveryOut, {
-    description: 'Deliveries of its events to webhooks, oldest first, at most 200.',
-  }),
-})
 
 const attachmentFile = {
   description: 'The file.',
@@ -233,6 +142,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           email_id: message.contentId && toText('eml', message.contentId),
           ...bodies,
           delivered_to: deliveredTo(message),
+          mail_server: mailServerOut(message),
           relay_response: message.relayReply === inboxReply ? null : message.relayReply,
           context: message.context,
           in_inbox: isInInbox,
@@ -355,3 +265,6 @@ const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waitin
     : null,
   events: events.map(eventOut),
 })
+
+const mailServerOut = ({ mailServerId: id, mailServerName: name }: MessageDetail) =>
+  id === null || id === installationServer ? null : { id: toText('mse', id), name }

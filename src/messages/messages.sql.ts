@@ -12,6 +12,7 @@ import {
   type EventId,
   type FlowId,
   type FlowVersionId,
+  type MailServerId,
   type MessageId,
   type OrganizationId,
   parseId,
@@ -112,16 +113,20 @@ export type MessageDetail = MessageRow & {
   tags: Tag[] | null
   /** Whether it was sent without a flow. */
   isBuiltIn: boolean
+  mailServerId: MailServerId | null
+  /** Null if the mail server was deleted since. */
+  mailServerName: string | null
 }
 
 export const findMessage = (db: Reader, organizationId: OrganizationId, id: MessageId) =>
   first(db<MessageDetail>`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
       versions.from_name, versions.from_email, messages.recipient, messages.content_id, messages.tags,
-      flows.is_built_in
+      flows.is_built_in, messages.mail_server_id, mail_servers.name as mail_server_name
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
+    left join mail_servers on mail_servers.organization_id = messages.organization_id and mail_servers.id = messages.mail_server_id
     where messages.organization_id = ${organizationId} and messages.id = ${id}`)
 
 export type MessageEvent = {

@@ -27,6 +27,8 @@ export type BroadcastParts = {
   findCancelled: (rows: readonly SendRow[]) => Promise<ReadonlySet<BroadcastId>>
 }
 
+/** Emails in flight of an organization that has mail servers, which may be slow. */
+const withServersMax = 50
 const settleBatchMax = 500
 const settleWaitingMax = 10_000
 const settlePaceMs = 25
@@ -54,7 +56,10 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     kind: 'message.send',
     inFlightMax: parts.inFlightMax,
     laneWidthMax: parts.inFlightMax,
-    isOpen: () => parts.relay?.state().kind !== 'down',
+    isOpen: () => parts.servers.isOpen(),
+    waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
+    perOrganizationMax: (organizationId) =>
+      parts.servers.hasServers(organizationId) ? withServersMax : parts.inFlightMax,
     isSlow: ({ version, content }) => (content ? content.isLarge : parts.runner.isSlow(version)),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
@@ -67,8 +72,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       }
       const outcome = work.isCancelled ? cancelled : await attempt(parts, work, claim)
       if (outcome) {
-        const { retryInMs } = outcome
-        const settlement = { claim, retryInMs }
+        const { retryInMs, waiting } = outcome
+        const settlement = { claim, retryInMs, untried: waiting !== null }
         return { peer: 'responsive', recorded: results.add({ settlement, row, outcome }), retryInMs }
       }
       // Unmarked before the lane can be released, so that no other worker has marked it.
@@ -92,6 +97,8 @@ const cancelled: Outcome = {
   queueId: null,
   event: null,
   inbox: null,
+  mailServerId: null,
+  waiting: null,
 }
 
 const attempt = (parts: SendParts, work: Work, claim: Claim): Promise<Outcome | undefined> =>

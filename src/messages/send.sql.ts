@@ -12,6 +12,7 @@ import type {
   EmailId,
   FlowId,
   FlowVersionId,
+  MailServerId,
   MessageId,
   OrganizationId,
 } from '../values/ids.ts'
@@ -41,6 +42,10 @@ export type SendRow = {
   /** Null if everything comes from the flow. */
   contentId: EmailId | null
   tags: Tag[] | null
+  /** The only mail server that may carry the email, because it may have accepted it already. */
+  mailServerId: MailServerId | null
+  /** Whether it had to wait before, for whatever reason. */
+  hasWaited: boolean
 }
 
 /** Returns everything needed to send these messages. Skips messages that are no longer queued. */
@@ -53,7 +58,8 @@ export async function findMessagesToSend(
       -- Of a broadcast, the kind that was confirmed: that of the flow may have changed since.
       coalesce((select case when service_announcement then 'transactional' else 'marketing' end from broadcasts
         where broadcasts.organization_id = messages.organization_id and broadcasts.id = messages.broadcast_id), flows.kind) as flow_kind,
-      messages.email, subject, context, is_test, broadcast_id, content_id, tags,
+      messages.email, subject, context, is_test, broadcast_id, content_id, tags, mail_server_id,
+      messages.reason is not null as has_waited,
       coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
       contacts.email as contact_email, contacts.first_name as contact_first_name,
@@ -86,6 +92,9 @@ export type Outcome = {
   queueId: string | null
   event: NewEvent | null
   inbox: InboxRow | null
+  mailServerId: MailServerId | null
+  /** Set if nothing was attempted, because all mail servers for the email are down or at a limit. No attempt is counted then. */
+  waiting: 'server' | 'limit' | null
 }
 
 export type MessageChange = { settlement: Settlement; row: SendRow; outcome: Outcome }
@@ -95,6 +104,7 @@ export async function updateMessages(tx: Tx, changes: readonly MessageChange[]):
   const rows = await tx<{ id: MessageId }>`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
+      mail_server_id = change.mail_server_id,
       sent_at = case when change.status = 'sent' then now end, sending = false
     from unnest(
       ${changes.map(({ row }) => row.organizationId)}::uuid[],
@@ -102,8 +112,9 @@ export async function updateMessages(tx: Tx, changes: readonly MessageChange[]):
       ${changes.map(({ outcome }) => outcome.status)}::text[],
       ${changes.map(({ outcome }) => outcome.reason)}::text[],
       ${changes.map(({ outcome }) => outcome.relayReply)}::text[],
-      ${changes.map(({ outcome }) => outcome.queueId)}::text[]
-    ) as change (organization_id, id, status, reason, relay_reply, queue_id), now() as now
+      ${changes.map(({ outcome }) => outcome.queueId)}::text[],
+      ${changes.map(({ outcome }) => outcome.mailServerId)}::uuid[]
+    ) as change (organization_id, id, status, reason, relay_reply, queue_id, mail_server_id), now() as now
     where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
     returning messages.id`
   return new Set(rows.map(({ id }) => id))

@@ -1,6 +1,8 @@
 import type { RelayState } from '@waxwing/smtp-client'
 import type { Reader } from '../db/db.ts'
+import { findStoredState, type StoredState } from '../mail-servers/states.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
+import { limitReason, serverDownReason } from './attempt.ts'
 import type { MessageRow } from './messages.sql.ts'
 import { type PendingSend, selectPendingSends } from './waiting.sql.ts'
 
@@ -9,7 +11,7 @@ const jobsPerLaneMax = 2_000
 
 /** Why a queued email has not been sent yet. */
 export type Waiting = {
-  cause: 'mail_server_unreachable' | 'deferred' | 'queued'
+  cause: 'mail_server_unreachable' | 'limit' | 'deferred' | 'queued'
   /** The problem or reply of the mail server, if it is known and may be shown. */
   detail: string | null
   nextAttemptAt: Date | null
@@ -17,9 +19,9 @@ export type Waiting = {
 }
 
 export type WaitingContext = {
-  /** The state of the relay of this process; undefined without a relay. */
-  relay: RelayState | undefined
-  /** Whether the caller may see details of the relay. */
+  /** The state of the mail servers. Undefined without any. */
+  relay: RelayState | StoredState | undefined
+  /** Whether the caller may see its details. */
   showsRelay: boolean
 }
 
@@ -38,7 +40,9 @@ export async function findWaiting(
     jobsPerLaneMax,
   )
   const jobOf = new Map(pending.map((job) => [job.id, job]))
-  return new Map(queued.map((message) => [message.id, waitingOf(message, jobOf.get(message.id), context)]))
+  const state = queued.length > 0 ? await findStoredState(db, organizationId) : undefined
+  const known = state ? { relay: state, showsRelay: true } : context
+  return new Map(queued.map((message) => [message.id, waitingOf(message, jobOf.get(message.id), known)]))
 }
 
 function waitingOf(
@@ -52,6 +56,9 @@ function waitingOf(
     const nextAttemptAt = dueAt && dueAt > relay.nextTryAt ? dueAt : relay.nextTryAt
     return { cause: 'mail_server_unreachable', detail: showsRelay ? relay.reason : null, nextAttemptAt, attempts }
   }
+  if (reason === serverDownReason)
+    return { cause: 'mail_server_unreachable', detail: relayReply, nextAttemptAt: dueAt, attempts }
+  if (reason === limitReason) return { cause: 'limit', detail: relayReply, nextAttemptAt: dueAt, attempts }
   if (reason !== null) return { cause: 'deferred', detail: relayReply, nextAttemptAt: dueAt, attempts }
   return { cause: 'queued', detail: null, nextAttemptAt: dueAt, attempts }
 }

@@ -125,7 +125,8 @@ function messageToSend(
     ...{ organizationId, id, flowId, flowVersionId: versionId, flowKind, contactId },
     ...{ contactEmail: email, contactFirstName: firstName, email, subject, context, isTest, recipient, queuedAt },
     ...{ broadcastId: null, isScheduled: false, subscription, suppressedBy },
-    ...{ contentId: contentId ?? null, tags: tags ? JSON.parse(tags) : null },
+    ...{ contentId: contentId ?? null, tags: tags ? JSON.parse(tags) : null, mailServerId: null },
+    hasWaited: false,
   }
   return { row, version, content }
 }

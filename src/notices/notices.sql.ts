@@ -14,6 +14,7 @@ export const noticeKinds = [
   'broadcast_paused',
   'broadcast_expired',
   'domain_warning',
+  'mail_server_failing',
   'domain_unverified',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]

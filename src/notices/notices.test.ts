@@ -2,6 +2,7 @@ import { openRelay, type Transport } from '@waxwing/smtp-client'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
+import { installationServers } from '../../test/support/installation-servers.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
@@ -31,7 +32,14 @@ async function subscribe(app: TestApp, name = 'Orders') {
 }
 
 const mail = (app: TestApp, relay?: Transport) =>
-  sendNoticeEmails({ db: app.db, log, settings, relay, dkim: undefined, senders: anySender })
+  sendNoticeEmails({
+    db: app.db,
+    log,
+    settings,
+    servers: installationServers(app.db, relay),
+    dkim: undefined,
+    senders: anySender,
+  })
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
 const makeDue = (app: TestApp) => app.db.statement`update notice_mails set next_try_at = now()`
 

@@ -28,6 +28,7 @@ const alertOf: Record<NoticeKind, AlertKind> = {
   broadcast_paused: 'deliverability',
   broadcast_expired: 'sending',
   domain_warning: 'sending',
+  mail_server_failing: 'sending',
   domain_unverified: 'sending',
 }
 

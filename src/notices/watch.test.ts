@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
+import { installationServers } from '../../test/support/installation-servers.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -18,7 +19,14 @@ const settings = {
 const minuteMs = 60_000
 
 const mail = (app: TestApp) =>
-  sendNoticeEmails({ db: app.db, log, settings, relay: undefined, dkim: undefined, senders: anySender })
+  sendNoticeEmails({
+    db: app.db,
+    log,
+    settings,
+    servers: installationServers(app.db),
+    dkim: undefined,
+    senders: anySender,
+  })
 const inboxOf = async ({ manage }: Pick<TestApp, 'manage'>) =>
   (await manage('GET', '/organization/inbox')).body.data as { id: string; to: string; subject: string }[]
 const noticesOf = async ({ manage }: Pick<TestApp, 'manage'>) =>

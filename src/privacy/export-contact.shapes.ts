@@ -3,8 +3,8 @@ import { ConsentOut, consentOut } from '../contacts/consents.routes.ts'
 import { type ActorType, actorIdText } from '../contacts/history.ts'
 import { FreeObject, Named, Nullable, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
-import { type GroupId, toText } from '../values/ids.ts'
 import { TagSchema } from '../messages/email-input.ts'
+import { type GroupId, toText } from '../values/ids.ts'
 
 const Actor = Nullable(Named('Actor', { type: Type.String(), id: Nullable(Type.String()) }))
 

@@ -38,6 +38,7 @@ export class Lane<Work> {
   /** Ids removed while a read is running, whose snapshot may still contain them. Undefined between reads. */
   #removedDuringRead: Set<string> | undefined
   #isRetired = false
+  #releasedUntil = Number.NEGATIVE_INFINITY
   #failures = 0
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
@@ -163,11 +164,22 @@ export class Lane<Work> {
 
   /**
    * Discards the jobs that are ready and starts none, so that the lane is released when the running ones have ended: it may have
-   * been paused, and a paused lane cannot be claimed.
+   * been paused, and a paused lane cannot be claimed. With `waitMs`, it is not claimed again before that time, unless it gets a
+   * new job.
    */
-  retire(): void {
+  retire({ waitMs = 0 } = {}): void {
     this.reset()
     this.#isRetired = true
+    this.#releasedUntil = performance.now() + waitMs
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired
+  }
+
+  /** How long no worker should claim it after its release. */
+  get waitMs(): number {
+    return Math.max(0, Math.ceil(this.#releasedUntil - performance.now()))
   }
 
   canStart(now: number): boolean {

@@ -119,12 +119,15 @@ export const readJobs = (db: Reader, kind: JobKind, reads: readonly LaneRead[]) 
       limit read.row_limit
     ) as job`
 
+/** `waitMs`: its jobs are not due before this time has passed. */
+export type LaneRelease = LaneHold & { waitMs: number }
+
 /**
  * Releases lanes with their next due time. The lane rows are locked first and the jobs read in a second statement, so
  * that jobs of a transaction that held the lane's row are visible. Otherwise a lane could be left without a due time
  * although it has jobs.
  */
-export async function releaseLanes(db: Db, kind: JobKind, releases: readonly LaneHold[]): Promise<void> {
+export async function releaseLanes(db: Db, kind: JobKind, releases: readonly LaneRelease[]): Promise<void> {
   const organizationIds = releases.map((release) => release.organizationId)
   const lanes = releases.map((release) => release.lane)
   const tokens = releases.map((release) => release.token)
@@ -137,11 +140,13 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
       for update of lanes`
     await tx`
       update lanes
-      set token = null, leased_until = '-infinity', next_due_at = (
+      set token = null, leased_until = '-infinity', next_due_at = greatest((
         select min(due_at) from jobs
-        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane)
-      from unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[])
-        as release (organization_id, lane, token)
+        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane),
+        case when release.wait_ms > 0 then now + release.wait_ms * interval '1 ms' end)
+      from unnest(
+        ${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[], ${releases.map(({ waitMs }) => waitMs)}::int8[]
+      ) as release (organization_id, lane, token, wait_ms), now() as now
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
         and lanes.token = release.token`
   }

@@ -1,13 +1,14 @@
 import type { OrganizationId } from '../values/ids.ts'
+import type { WorkerSpec } from './worker-spec.ts'
 
 /** Counts the jobs of a worker that are in flight: running, or waiting for their commit. */
 export class Places {
   readonly #max: number
-  readonly #perOrganizationMax: number | undefined
+  readonly #perOrganizationMax: ((organizationId: OrganizationId) => number) | undefined
   readonly #usedBy = new Map<OrganizationId, number>()
   #used = 0
 
-  constructor({ inFlightMax, perOrganizationMax }: { inFlightMax: number; perOrganizationMax?: number | undefined }) {
+  constructor({ inFlightMax, perOrganizationMax }: Pick<WorkerSpec<unknown>, 'inFlightMax' | 'perOrganizationMax'>) {
     this.#max = inFlightMax
     this.#perOrganizationMax = perOrganizationMax
   }
@@ -21,8 +22,8 @@ export class Places {
   }
 
   hasOneFor(organizationId: OrganizationId): boolean {
-    const max = this.#perOrganizationMax
-    return max === undefined || (this.#usedBy.get(organizationId) ?? 0) < max
+    const used = this.#usedBy.get(organizationId) ?? 0
+    return used === 0 || this.#perOrganizationMax === undefined || used < this.#perOrganizationMax(organizationId)
   }
 
   take(organizationId: OrganizationId): void {

@@ -307,7 +307,7 @@ test('a worker that lost its lease can neither read, renew nor release the lane'
       (await readJobs(test.db, kind, [read])).length,
       (await renewLanes(test.db.statement, kind, [hold], 1)).length,
     ]
-    await releaseLanes(test.db, kind, [hold])
+    await releaseLanes(test.db, kind, [{ ...hold, waitMs: 0 }])
     return [...found, (await test.db`select from lanes where token = ${token}`).length]
   }
   expect(await attempt({ organizationId, lane: 'lane', token: randomUUID() })).toEqual([0, 0, 1])
@@ -324,7 +324,7 @@ test('a lane released while a job is being enqueued is due when the job is', asy
     enqueue(tx, [job('lane')])
     // The job was only sent. It has to be there before the release.
     await tx`select 1`
-    released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token }])
+    released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token, waitMs: 0 }])
     await until('the release to wait for the lock', async () => (await lockWaits(test.db)).length === 1)
   })
   await released
@@ -482,7 +482,7 @@ test('an organization with many long jobs leaves places to others', async () => 
     await endJobs(db, [{ claim, retryInMs: null }])
     return 'responsive'
   }
-  await using started = startWorker(db, handle, 1, { inFlightMax: 4, perOrganizationMax: 2 })
+  await using started = startWorker(db, handle, 1, { inFlightMax: 4, perOrganizationMax: () => 2 })
   await until('its share to be in use', () => started.worker.running === 2)
   await db.begin(async (tx) => enqueue(tx, [job('other', { organizationId: other })]))
   await until('the job of the other organization', () => started.seen.some((claim) => claim.organizationId === other))

@@ -100,7 +100,7 @@ const delayOf = ({ dueAt, delayMs = 0 }: NewJob): number => (dueAt ? dueAt.getTi
  * The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. If it is
  * `untried`, this does not count as an attempt.
  */
-export type Settlement = { claim: Claim; retryInMs: number | null; untried?: true }
+export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boolean }
 
 /**
  * Deletes or postpones jobs whose lanes this worker still holds, and returns their ids. Another worker runs the others,

@@ -22,7 +22,7 @@ export function turnWorker<Work>({ db, run, giveUp, ...spec }: TurnSpec<Work>): 
   const continueLater = (claim: Claim) => endJobs(db, [{ claim, retryInMs: 0 }])
   return {
     ...spec,
-    perOrganizationMax: 1,
+    perOrganizationMax: () => 1,
     laneWidthMax: 1,
     handle: async (claim, work) => {
       if (!(await run(work, Date.now() + turnMs))) await continueLater(claim)

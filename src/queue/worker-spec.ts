@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../values/ids.ts'
 import type { Claim, JobKind } from './queue.ts'
 
 /**
@@ -24,8 +25,8 @@ export type WorkerSpec<Work> = {
   kind: JobKind
   /** Limit of jobs in flight in this process: running, or waiting for their commit. */
   inFlightMax: number
-  /** Limit of jobs of one organization in flight in this process, so that it cannot use all places. */
-  perOrganizationMax?: number
+  /** Limit of jobs of an organization in flight in this process, so that it cannot use all places. */
+  perOrganizationMax?: (organizationId: OrganizationId) => number
   /** Limit of jobs running at once in one lane. */
   laneWidthMax: number
   /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */
@@ -50,4 +51,9 @@ export type WorkerSpec<Work> = {
   sharesLanes?: boolean
   /** Returns false while no job should be started, for example while the relay is down. */
   isOpen?: () => boolean
+  /**
+   * Returns how long no job of an organization should be started, for example because its mail servers are down, or 0. Its
+   * lanes are released for that time.
+   */
+  waitMsFor?: (organizationId: OrganizationId) => number
 }

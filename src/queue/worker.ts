@@ -125,7 +125,8 @@ export class Worker<Work> {
       }
       const { organizationId, id, ctid, dueAt, payload = null, work } = job
       const waitMs = dueAt ? dueAt.getTime() - Date.now() : 0
-      const hasPlace = places > 0 && this.#places.hasOneFor(organizationId)
+      const hasPlace =
+        places > 0 && this.#places.hasOneFor(organizationId) && !(this.#spec.waitMsFor?.(organizationId) ?? 0)
       if (waitMs > soonMs) lane.dueIn(waitMs)
       else if (!isOpen || !ctid || !hasPlace || !lane.canStartNew(now)) lane.hasMore = true
       else if (lane.add(id)) {
@@ -151,6 +152,7 @@ export class Worker<Work> {
       try {
         await this.#lanes.renew()
         if (this.#spec.isOpen?.() ?? true) {
+          this.#retireWaitingLanes()
           // The jobs of the lanes it holds need not wait until others are claimed.
           const [claimed] = await Promise.all([this.#claim(), this.#reader.readAhead()])
           if (claimed > 0) await this.#reader.readAhead()
@@ -262,6 +264,16 @@ export class Worker<Work> {
     this.#places.giveBack(lane.organizationId)
     lane.remove(claim.id)
     this.#alarm.wake()
+  }
+
+  /** Lanes of organizations whose jobs may not be started now are released for that time. */
+  #retireWaitingLanes(): void {
+    const { waitMsFor } = this.#spec
+    if (!waitMsFor) return
+    for (const lane of this.#lanes) {
+      const waitMs = lane.isRetired ? 0 : waitMsFor(lane.organizationId)
+      if (waitMs > 0) lane.retire({ waitMs })
+    }
   }
 
   /** While no job may be started, the lanes are released, so that their jobs can be withdrawn. */

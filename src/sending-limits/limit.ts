@@ -14,6 +14,8 @@ export type Limit = {
   plan?: readonly number[] | undefined
   /** True if it counts urgent emails but never delays them. Only without a rate. */
   sparesUrgent?: true | undefined
+  /** True if emails of a broadcast wait in it: it asks again instead of each of them. */
+  waitsInBroadcast?: true | undefined
 }
 
 /**

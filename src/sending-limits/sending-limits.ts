@@ -29,6 +29,8 @@ export type TakeOptions = {
   isBulk: boolean
   /** True if the email was told to wait before. */
   hasWaited?: boolean
+  /** True if it is sent by its broadcast, and not from the queue. */
+  isInBroadcast?: boolean
 }
 
 /**
@@ -54,7 +56,7 @@ export async function deleteUnusedLimits(db: Db): Promise<void> {
   await deleteOldUses(db.statement, planPrefix, keptDays)
 }
 
-type Ask = { limits: readonly Limit[]; urgency: Urgency; horizonMs: number }
+type Ask = { limits: readonly Limit[]; urgency: Urgency; horizonMs: number; isInBroadcast: boolean }
 type GivenBack = LimitKey & { day: string }
 type Item = { organizationId: OrganizationId } & ({ ask: Ask } | { givenBack: readonly GivenBack[] })
 
@@ -91,19 +93,23 @@ export class SendingLimits {
   take(
     organizationId: OrganizationId,
     limits: readonly Limit[],
-    { isBulk, hasWaited = false }: TakeOptions,
+    { isBulk, hasWaited = false, isInBroadcast = false }: TakeOptions,
   ): Taken | Promise<Taken> {
     if (limits.length === 0) return unlimited
-    return this.#take(organizationId, limits, isBulk ? (hasWaited ? 'waited' : 'bulk') : 'urgent')
+    const urgency = isBulk ? (hasWaited ? 'waited' : 'bulk') : 'urgent'
+    return this.#take(organizationId, { limits, urgency, isInBroadcast })
   }
 
-  async #take(organizationId: OrganizationId, limits: readonly Limit[], urgency: Urgency): Promise<Taken> {
+  async #take(organizationId: OrganizationId, ask: Omit<Ask, 'horizonMs'>): Promise<Taken> {
     const count = this.#waiting.get(organizationId) ?? 0
     const mayWait = count < waitingPerOrganizationMax && this.#waitingCount < waitingMax
     this.#waiting.set(organizationId, count + 1)
     this.#waitingCount++
     try {
-      return await this.#takeAll(organizationId, limits, urgency, mayWait ? horizonMs[urgency] : shortHorizonMs)
+      return await this.#takeAll(organizationId, {
+        ...ask,
+        horizonMs: mayWait ? horizonMs[ask.urgency] : shortHorizonMs,
+      })
     } finally {
       this.#waitingCount--
       const left = this.#waiting.get(organizationId)! - 1
@@ -116,16 +122,11 @@ export class SendingLimits {
    * If the turns of two limits are far apart, it waits for the later one and then asks for the other: emails to a slow site
    * would otherwise reserve times of a mail server that others could use before.
    */
-  async #takeAll(
-    organizationId: OrganizationId,
-    limits: readonly Limit[],
-    urgency: Urgency,
-    horizonMs: number,
-  ): Promise<Taken> {
+  async #takeAll(organizationId: OrganizationId, ask: Ask): Promise<Taken> {
     const counted: GivenBack[] = []
-    let left = limits
+    let left = ask.limits
     for (;;) {
-      const answer = await this.#batcher.add({ organizationId, ask: { limits: left, urgency, horizonMs } })
+      const answer = await this.#batcher.add({ organizationId, ask: { ...ask, limits: left } })
       if (answer.kind === 'none') throw new Error('A question about limits has no answer')
       if (answer.kind === 'wait') {
         this.#giveBack(organizationId, counted)
@@ -203,7 +204,11 @@ async function reserveLocked(tx: Tx, keys: readonly LimitKey[], items: readonly 
 const nameOf = ({ organizationId, key }: LimitKey) => `${organizationId} ${key}`
 
 /** All limits let the email through, or it waits for the one that delays it most. */
-function reserve({ limits, urgency, horizonMs }: Ask, openLimit: (limit: Limit) => OpenLimit, now: number): Answer {
+function reserve(
+  { limits, urgency, horizonMs, isInBroadcast }: Ask,
+  openLimit: (limit: Limit) => OpenLimit,
+  now: number,
+): Answer {
   let at = now
   let slowest: { limit: Limit; refused: Refused } | undefined
   for (const limit of limits) {
@@ -214,8 +219,13 @@ function reserve({ limits, urgency, horizonMs }: Ask, openLimit: (limit: Limit) 
   }
   if (slowest) {
     const { limit, refused } = slowest
-    openLimit(limit).wait(urgency, refused)
-    return { kind: 'wait', limit, cause: refused.cause, waitMs: Math.ceil(refused.until - now) }
+    const open = openLimit(limit)
+    const { cause } = refused
+    // It asks again for whichever email is the next then.
+    if (isInBroadcast && limit.waitsInBroadcast)
+      return { kind: 'wait', limit, cause, waitMs: Math.ceil((cause === 'day' ? refused.until : open.nextAt) - now) }
+    open.wait(urgency, refused)
+    return { kind: 'wait', limit, cause, waitMs: Math.ceil(refused.until - now) }
   }
   const reserved = limits.filter((limit) => {
     const open = openLimit(limit)

@@ -10,6 +10,8 @@ export type SendingStart = {
   database: Pick<DbOptions, 'connection' | 'direct'>
   isDistributed: boolean
   isPaused: boolean
+  /** The part of the connections to mail servers of organizations that each process may open. */
+  connectionShare: number
 }
 
 /** From the service to a sending process. `start` is the first. */

@@ -1,8 +1,10 @@
-import type { Transport } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
+import type { MailServers } from '../mail-servers/mail-servers.ts'
+import type { OpenServer } from '../mail-servers/open-server.ts'
+import { sendThrough } from '../mail-servers/send-through.ts'
 import type { EmailSettings, OutgoingEmail } from '../messages/outgoing.ts'
 import { compose } from '../mime/compose.ts'
 import type { Log } from '../runtime/log.ts'
@@ -26,7 +28,7 @@ export type SystemEmailParts = {
   db: Db
   log: Log
   settings: EmailSettings
-  relay: Transport | undefined
+  servers: MailServers
   dkim: DkimSigner | undefined
   senders: SenderPolicy
 }
@@ -46,8 +48,9 @@ export async function sendDueEmails<Kind extends EmailKind>(
   kind: Kind,
   write: (claimed: Queued[Kind][]) => Promise<SystemEmail[]>,
 ): Promise<boolean> {
-  const { db, relay } = parts
-  if (relay?.state().kind === 'down') return false
+  const { db } = parts
+  const servers = await parts.servers.serversOfInstallation(kind, parts.settings.mailFrom.email)
+  if (servers?.every((server) => server.state().kind === 'down')) return false
   const claimed = await claimEmails(db.statement, kind, { limit: batchMax, leaseSeconds: leaseSeconds[kind] })
   if (claimed.length === 0) return false
   const emails = await write(claimed)
@@ -57,7 +60,7 @@ export async function sendDueEmails<Kind extends EmailKind>(
     kind,
     claimed.filter(({ id }) => !written.has(id)),
   )
-  await sendEmails(parts, kind, emails)
+  await sendEmails(parts, servers, kind, emails)
   return claimed.length > emails.length
 }
 
@@ -66,13 +69,18 @@ export async function sendDueEmails<Kind extends EmailKind>(
  * and our commit sends an email again, with the same Message-ID. An email for which the relay takes long is finished in
  * the background. The emails are neither tracked nor counted in metrics.
  */
-async function sendEmails(parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]): Promise<void> {
-  const { db, relay } = parts
+async function sendEmails(
+  parts: SystemEmailParts,
+  servers: readonly OpenServer[] | undefined,
+  kind: EmailKind,
+  emails: SystemEmail[],
+): Promise<void> {
+  const { db } = parts
   const composed = emails.flatMap((email) => {
     const outgoing = tryToCompose(parts, kind, email)
     return outgoing ? [{ email, outgoing }] : []
   })
-  if (!relay) {
+  if (!servers) {
     const inbox = composed.map(({ email, outgoing }) => ({
       organizationId: email.organizationId,
       messageId: email.id,
@@ -88,7 +96,7 @@ async function sendEmails(parts: SystemEmailParts, kind: EmailKind, emails: Syst
   const toRetry = new Set<string>()
   await Promise.all(
     composed.map(async ({ email, outgoing }) => {
-      const sending = send(parts, relay, kind, email, outgoing)
+      const sending = send(parts, servers, kind, email, outgoing)
       const isDone = await within(sendWithinMs, sending)
       if (!isDone) toRetry.add(email.id)
       if (isDone !== undefined) return
@@ -108,15 +116,18 @@ async function sendEmails(parts: SystemEmailParts, kind: EmailKind, emails: Syst
 /** Returns false if the email has to be tried again. */
 async function send(
   { dkim, log, senders, settings }: SystemEmailParts,
-  relay: Transport,
+  servers: readonly OpenServer[],
   kind: EmailKind,
   email: SystemEmail,
   { raw, sender, recipient }: ComposedEmail,
 ): Promise<boolean> {
-  const outcome = await relay.send({
+  const mail = {
     envelope: { from: sender, to: recipient },
     raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
-  })
+  }
+  const carried = await sendThrough(servers, mail)
+  if (carried?.kind !== 'carried') return false
+  const { outcome } = carried
   switch (outcome.kind) {
     case 'accepted':
       return true

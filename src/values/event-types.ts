@@ -23,8 +23,11 @@ export type ContactChangeName = (typeof contactChangeNames)[number]
 export const broadcastEventNames = ['broadcastStarted', 'broadcastFinished'] as const
 export type BroadcastEventName = (typeof broadcastEventNames)[number]
 
+/** Events of what an organization sends with. */
+const sendingEventNames = ['domainStatusChanged', 'mailServerFailing', 'mailServerRecovered'] as const
+
 /** Events of an organization, which belong to no contact either. */
-export const organizationEventNames = [...broadcastEventNames, 'domainStatusChanged'] as const
+export const organizationEventNames = [...broadcastEventNames, ...sendingEventNames] as const
 export type OrganizationEventName = (typeof organizationEventNames)[number]
 
 /** Everything that a webhook can receive. */
@@ -36,7 +39,8 @@ export const isContactChangeName = (text: string): text is ContactChangeName =>
 export const isOrganizationEventName = (text: string): text is OrganizationEventName =>
   (organizationEventNames as readonly string[]).includes(text)
 /** Only messages and broadcasts belong to a flow. */
-export const hasFlow = (text: string): boolean => !isContactChangeName(text) && text !== 'domainStatusChanged'
+export const hasFlow = (text: string): boolean =>
+  !isContactChangeName(text) && !(sendingEventNames as readonly string[]).includes(text)
 /** Webhooks with `all_events` do not receive these unless they select them by name. */
 export const isSelectedByName = (text: string): text is ContactChangeName | OrganizationEventName =>
   isContactChangeName(text) || isOrganizationEventName(text)
@@ -81,6 +85,10 @@ export type EventData = {
   name?: string
   status?: string
   counts?: Record<string, number>
+  /** Of a mail server. */
+  host?: string
+  reason?: string | null
+  since?: string
 }
 
 /** `id` is that of the user, API key or import. */
@@ -99,6 +107,13 @@ const exampleCounts = {
   unsubscribed: 0,
   failed: 0,
   cancelled: 0,
+}
+
+const exampleMailServer = {
+  id: 'mse_01jwe5wrg0e0080000000000m1',
+  name: 'Main server',
+  host: 'smtp.example.com',
+  since: '2026-01-15T09:00:00.000Z',
 }
 
 export const eventTypes: Record<WebhookEventName, { description: string; example: EventData & { machine?: boolean } }> =
@@ -182,5 +197,13 @@ export const eventTypes: Record<WebhookEventName, { description: string; example
       description:
         'A sending domain was verified, or a required DNS record has vanished. Such a domain is used for another 24 hours.',
       example: { id: 'dom_01jwe5wrg0e0080000000000d1', name: 'example.com', status: 'warning' },
+    },
+    mailServerFailing: {
+      description: 'A mail server has not accepted email for some seconds. Its emails go through another one, or wait.',
+      example: { ...exampleMailServer, reason: 'smtp.example.com:587 refused the connection' },
+    },
+    mailServerRecovered: {
+      description: 'A mail server accepts email again. `since` is when it began to fail.',
+      example: { ...exampleMailServer, reason: null },
     },
   }

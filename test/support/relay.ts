@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
@@ -15,6 +15,8 @@ export type TestRelay = AsyncDisposable & {
   onSender: (address: string) => Reply | undefined
   onRecipient: (address: string) => Reply | undefined | Promise<Reply | undefined>
   onData: (mail: ReceivedEmail) => Reply | undefined | Promise<Reply | undefined>
+  /** Breaks all open connections. */
+  dropConnections(): void
   stop(): Promise<void>
 }
 
@@ -60,5 +62,15 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const at = (server.server.address() as AddressInfo).port
   const stop = () => new Promise<void>((resolve) => server.close(resolve))
-  return Object.assign(relay, { mails, port: at, url: `smtp://127.0.0.1:${at}`, stop, [Symbol.asyncDispose]: stop })
+  const dropConnections = () => {
+    for (const connection of server.connections as Set<{ close(): void; _socket: Socket }>) connection._socket.destroy()
+  }
+  return Object.assign(relay, {
+    mails,
+    dropConnections,
+    port: at,
+    url: `smtp://127.0.0.1:${at}`,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  })
 }

@@ -105,6 +105,13 @@ export const exceptions: Exception[] = [
         'Checks the credentials of all mail servers.',
       ],
       ['domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
+      ['mail-servers/runtime.sql.ts', 'order by next_try_at', ['no organization'], dueRows],
+      [
+        'mail-servers/runtime.sql.ts',
+        'select from mail_servers limit 1',
+        ['no organization'],
+        'Asked while SMTP_URL is down, at most every ten seconds.',
+      ],
       ['webhooks/health.sql.ts', 'order by failing_since', ['no organization'], dueRows],
       ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
       [

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import {
   documentedEntries,
   entriesOnlyIn,
@@ -11,7 +12,6 @@ import {
   type Score,
   splitByFamily,
 } from '../eval/evaluate.ts'
-import { longTestMsMax } from '../../../test/support/time-limits.ts'
 import type { RuleEntry } from '../src/rule-usage.ts'
 import { deliveryStatus, feedback, mail, notice, ourAddress } from './build-email.ts'
 

@@ -43,6 +43,8 @@ class Relay implements Transport {
   /** Stalled connections when they were last counted; at most as many as the pool may have in total. */
   #stalled = 0
   #stallTimer: NodeJS.Timeout | undefined
+  /** Set while the relay has not replied on any connection for a long time, and no other may be opened. */
+  #stuckSince: Date | undefined
   #closed = false
   #reported: 'up' | Date = 'up'
 
@@ -76,8 +78,12 @@ class Relay implements Transport {
     return this.#capacity - this.#emails.inFlight({ bulk })
   }
 
-  /** The relay is down only if no connection is open or being opened. */
+  /** The relay is down only if no connection is open or being opened, or if it has not replied on any for a long time. */
   state(): RelayState {
+    if (this.#stuckSince) {
+      const nextTryAt = new Date(Date.now() + this.#limits.stalledMs)
+      return { kind: 'down', since: this.#stuckSince, reason: this.#stuckReason, nextTryAt }
+    }
     const outage = this.#outage.current
     return outage && this.#live.size + this.#opening === 0 ? { kind: 'down', ...outage } : { kind: 'up' }
   }
@@ -134,8 +140,26 @@ class Relay implements Transport {
       const { stalledMs } = this.#limits
       const stalled = [...this.#live].filter((connection) => connection.silentMs >= stalledMs).length
       this.#stalled = Math.min(stalled, this.#connections)
+      // All that the pool may open are stalled: further emails would only wait.
+      const isStuck = stalled > 0 && stalled === this.#live.size && this.#room() <= 0
+      if (isStuck) {
+        this.#stuckSince ??= new Date(Date.now() - stalledMs)
+        this.#watchForStalls()
+        this.#returnQueueIfDown()
+      } else this.#unstick()
       this.#pump()
     }, this.#limits.stalledMs).unref()
+  }
+
+  /** The relay has replied, or one of the connections is gone. */
+  #unstick(): void {
+    if (!this.#stuckSince) return
+    this.#stuckSince = undefined
+    this.#report()
+  }
+
+  get #stuckReason(): string {
+    return `${this.#target.host}:${this.#target.port} has not replied for ${this.#limits.stalledMs / 1000} seconds`
   }
 
   /** Each email releases its connection exactly once; otherwise two would share it, and get the replies of each other. */
@@ -151,6 +175,7 @@ class Relay implements Transport {
       this.#release(connection)
     }
     const settled = (settle: () => void) => {
+      this.#unstick()
       release()
       settle()
       if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
@@ -255,6 +280,7 @@ class Relay implements Transport {
   #forget(connection: SmtpConnection): void {
     this.#live.delete(connection)
     this.#free.delete(connection)
+    this.#unstick()
     this.#returnQueueIfDown()
   }
 

@@ -282,6 +282,21 @@ test('emails are sent over further connections if every connection waits for the
   expect([3, 4]).toContain(server.connections())
 })
 
+test('a relay that replies on no connection is down for waiting emails until one of them has ended', async () => {
+  let isSilent = true
+  await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'end' && isSilent ? hang : undefined) })
+  await using it = open(server.url, { connections: 1, relayLimits: { stalledMs: 50, closeMs: 0 } })
+  const outcomes = Array.from({ length: 20 }, (_, i) => send(it.relay, i))
+  const waiting = await Promise.race(outcomes)
+  expect(waiting).toMatchObject({ kind: 'unreachable', reason: expect.stringContaining('has not replied for') })
+  expect(it.relay.state().kind).toBe('down')
+  expect(await send(it.relay, 'later')).toMatchObject({ kind: 'unreachable' })
+  isSilent = false
+  server.resetHung()
+  await it.until((states) => states.at(-1)?.kind === 'up')
+  expect(await send(it.relay, 'last')).toMatchObject({ kind: 'accepted' })
+})
+
 test('returns interrupted for an email that breaks every connection', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, line }) => (verb === 'RCPT' && line.includes('poison') ? reset : undefined),

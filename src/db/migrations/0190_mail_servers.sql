@@ -15,6 +15,8 @@ create table mail_servers (
   username            text,
   -- Which of the known providers it is, if any.
   preset              text        collate "C",
+  -- Of the operator's organization: for organizations without a mail server for an email.
+  is_shared           boolean     not null default false,
   kinds               text[]      not null default '{transactional,marketing}',
   -- Empty: email from all domains.
   from_domains        text[]      not null default '{}',
@@ -31,6 +33,8 @@ create table mail_servers (
   failure             text,
   failing_since       timestamptz,
   next_try_at         timestamptz,
+  -- When webhooks and owners were told of it.
+  failure_reported_at timestamptz,
   tested_at           timestamptz,
   updated_at          timestamptz not null default now(),
   created_at          timestamptz not null default now(),

@@ -9,6 +9,8 @@ export const selectedOptions = [
   { value: 'broadcastStarted', label: 'Broadcast started' },
   { value: 'broadcastFinished', label: 'Broadcast finished' },
   { value: 'domainStatusChanged', label: 'Domain status changed' },
+  { value: 'mailServerFailing', label: 'Mail server failing' },
+  { value: 'mailServerRecovered', label: 'Mail server recovered' },
 ]
 
 /** In the order in which they happen to an email. */

@@ -9,6 +9,7 @@ type Waiting = NonNullable<Message['waiting']>
 
 const titles = {
   mail_server_unreachable: 'Can’t connect to the mail server',
+  limit: 'Waits because of a limit',
   deferred: 'Deferred by the mail server',
   paused: 'Sending is paused',
 } as const

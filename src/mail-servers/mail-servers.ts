@@ -1,0 +1,221 @@
+import type { RelayState, Transport } from '@waxwing/smtp-client'
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../db/db.ts'
+import type { MailServerId, OrganizationId } from '../values/ids.ts'
+import { chooseServers, type EmailToRoute } from './choose.ts'
+import { installationServer, type OpenServer, RetirableTransport } from './open-server.ts'
+import { findOperator, hasMailServers, type MailServerRow, selectUsableServers } from './runtime.sql.ts'
+
+/** Organizations whose mail servers are known at the same time. Connections of the others are closed. */
+const organizationsMax = 10_000
+/** How long a change of a mail server may go unnoticed. */
+const recentMs = 10_000
+/** Lanes of an organization whose mail servers are down wait at least this long. */
+const waitMsMin = 250
+const waitMsMax = 60_000
+
+export type MailServersOptions = {
+  db: Db
+  /** The transport of SMTP_URL. Without it, emails without a mail server go to the built-in inbox. */
+  relay: Transport | undefined
+  open: (row: MailServerRow, onState: (state: RelayState) => void) => Transport
+  /** Called when a mail server fails, after each failed try, and when it works. */
+  onState: (row: MailServerRow, state: RelayState) => void
+}
+
+type TenantServer = OpenServer & { row: MailServerRow; transport: RetirableTransport }
+type Known = { servers: readonly TenantServer[]; loadedAt: number }
+const none: readonly TenantServer[] = []
+
+/**
+ * The mail servers that carry the email of each organization: its own, else the shared ones of the installation, else SMTP_URL.
+ * Undefined as a list of servers means the built-in inbox.
+ */
+export class MailServers {
+  readonly #options: MailServersOptions
+  readonly #installation: readonly OpenServer[] | undefined
+  readonly #known: LRUCache<OrganizationId, Known>
+  readonly #loading = new Map<OrganizationId, Promise<void>>()
+  #operator: OrganizationId | undefined
+  #others = { exist: false, checkedAt: Number.NEGATIVE_INFINITY }
+
+  constructor(options: MailServersOptions) {
+    this.#options = options
+    const { relay } = options
+    this.#installation = relay && [installationOf(relay)]
+    this.#known = new LRUCache({
+      max: organizationsMax,
+      dispose: ({ servers }, _id, reason) => {
+        if (reason !== 'set') for (const { transport } of servers) transport.retire()
+      },
+    })
+  }
+
+  /** Must be awaited before the other methods are used for an organization. Nearly always, it is known. */
+  load(organizationId: OrganizationId): Promise<void> | undefined {
+    const known = this.#known.get(organizationId)
+    if (!known) return this.#refresh(organizationId)
+    if (performance.now() - known.loadedAt > recentMs) this.#refresh(organizationId).catch(() => {})
+    return undefined
+  }
+
+  /** After a change of its mail servers by this process. */
+  async changed(organizationId: OrganizationId): Promise<void> {
+    await this.#loading.get(organizationId)
+    await this.#refresh(organizationId)
+  }
+
+  /**
+   * Returns the servers for an email in the order in which they are tried. An email that `pinned` may have accepted already has
+   * no other.
+   */
+  serversFor(
+    organizationId: OrganizationId,
+    email: EmailToRoute,
+    pinned: MailServerId | null,
+  ): readonly OpenServer[] | undefined {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    const shared = this.#shared()
+    // The usual case.
+    if (servers.length === 0 && shared.length === 0) return this.#installation
+    if (pinned === installationServer && this.#installation) return this.#installation
+    const same = pinned && [...servers, ...shared].find(({ id }) => id === pinned)
+    if (same) return [same]
+    const chosen = chooseServers(servers, email)
+    if (chosen.length > 0) return chosen
+    const chosenShared = chooseServers(shared, email)
+    return chosenShared.length > 0 ? chosenShared : this.#installation
+  }
+
+  /** The servers for emails of the service to its users. */
+  async serversOfInstallation(id: string, from: string): Promise<readonly OpenServer[] | undefined> {
+    this.#operator ??= (await findOperator(this.#options.db))?.id
+    if (this.#operator) await this.load(this.#operator)
+    const shared = chooseServers(this.#shared(), { id, kind: 'transactional', from })
+    return shared.length > 0 ? shared : this.#installation
+  }
+
+  /** Whether any organization may send now. */
+  isOpen(): boolean {
+    if (this.#options.relay?.state().kind !== 'down') return true
+    const now = performance.now()
+    if (now - this.#others.checkedAt > recentMs) {
+      this.#others.checkedAt = now
+      hasMailServers(this.#options.db).then(
+        (exist) => {
+          this.#others.exist = exist
+        },
+        () => {},
+      )
+    }
+    return this.#others.exist
+  }
+
+  /** How long the organization cannot send because all its mail servers are down, or 0. */
+  waitMsFor(organizationId: OrganizationId): number {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    if (servers.length > 0) return waitMsOf(servers)
+    const shared = this.#shared()
+    return waitMsOf(shared.length > 0 ? shared : (this.#installation ?? none))
+  }
+
+  /** Whether the organization has mail servers of its own, which slow down no other organization. */
+  hasServers(organizationId: OrganizationId): boolean {
+    return (this.#known.get(organizationId)?.servers.length ?? 0) > 0
+  }
+
+  /** Tries to connect to a mail server. The result is reported to `onState`. */
+  async check({ organizationId, id }: { organizationId: OrganizationId; id: MailServerId }): Promise<void> {
+    await this.load(organizationId)
+    const server = this.#known.get(organizationId)?.servers.find((known) => known.id === id)
+    if (server) this.#options.onState(server.row, await server.transport.check())
+  }
+
+  /** Mail servers that are down for this process. */
+  get down(): number {
+    let count = 0
+    for (const { servers } of this.#known.values())
+      count += servers.filter(({ transport }) => transport.state().kind === 'down').length
+    return count
+  }
+
+  async close(): Promise<void> {
+    const transports = [...this.#known.values()].flatMap(({ servers }) => servers.map(({ transport }) => transport))
+    await Promise.all([this.#options.relay?.close(), ...transports.map((transport) => transport.close())])
+  }
+
+  #shared(): readonly TenantServer[] {
+    const servers = this.#operator && this.#known.peek(this.#operator)?.servers
+    return servers ? servers.filter(({ row }) => row.isShared) : none
+  }
+
+  #refresh(organizationId: OrganizationId): Promise<void> {
+    let loading = this.#loading.get(organizationId)
+    if (!loading) {
+      loading = this.#find(organizationId).finally(() => this.#loading.delete(organizationId))
+      this.#loading.set(organizationId, loading)
+    }
+    return loading
+  }
+
+  async #find(organizationId: OrganizationId): Promise<void> {
+    const { db } = this.#options
+    this.#operator ??= (await findOperator(db))?.id
+    const ids = new Set([organizationId, this.#operator ?? organizationId])
+    const rows = await selectUsableServers(db, [...ids])
+    const loadedAt = performance.now()
+    for (const id of ids) {
+      const servers = this.#opened(
+        this.#known.peek(id)?.servers ?? none,
+        rows.filter((row) => row.organizationId === id),
+      )
+      this.#known.set(id, { servers, loadedAt })
+    }
+  }
+
+  /** Opens new and changed servers, and retires those that are gone. */
+  #opened(previous: readonly TenantServer[], rows: readonly MailServerRow[]): TenantServer[] {
+    const servers = rows.map((row) => {
+      const same = previous.find(({ id, row: before }) => id === row.id && +before.updatedAt === +row.updatedAt)
+      return same ?? this.#open(row)
+    })
+    for (const server of previous) if (!servers.includes(server)) server.transport.retire()
+    return servers
+  }
+
+  #open(row: MailServerRow): TenantServer {
+    const { open, onState } = this.#options
+    const transport = new RetirableTransport(open(row, (state) => onState(row, state)))
+    return {
+      ...row,
+      row,
+      transport,
+      state: () => transport.state(),
+      send: (mail, options) => transport.send(mail, options),
+    }
+  }
+}
+
+const installationOf = (relay: Transport): OpenServer => ({
+  id: installationServer,
+  organizationId: undefined,
+  name: 'SMTP_URL',
+  kinds: ['transactional', 'marketing'],
+  fromDomains: [],
+  priority: 0,
+  weight: 1,
+  messagesPerSecond: null,
+  messagesPerDay: null,
+  state: () => relay.state(),
+  send: (mail, options) => relay.send(mail, options),
+})
+
+function waitMsOf(servers: readonly OpenServer[]): number {
+  let nextTryAt = Number.POSITIVE_INFINITY
+  for (const server of servers) {
+    const state = server.state()
+    if (state.kind === 'up') return 0
+    nextTryAt = Math.min(nextTryAt, state.nextTryAt.getTime())
+  }
+  return servers.length === 0 ? 0 : Math.min(waitMsMax, Math.max(waitMsMin, nextTryAt - Date.now()))
+}

@@ -1,0 +1,90 @@
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { first } from '../db/rows.ts'
+import type { FlowKind } from '../flows/flows.ts'
+import type { MailServerId, OrganizationId } from '../values/ids.ts'
+import type { MailServerKey } from './mail-server.ts'
+
+/** A mail server with what is needed to send through it. */
+export type MailServerRow = {
+  organizationId: OrganizationId
+  id: MailServerId
+  name: string
+  host: string
+  url: Buffer
+  oauth: Buffer | null
+  isShared: boolean
+  kinds: FlowKind[]
+  fromDomains: string[]
+  priority: number
+  weight: number
+  connections: number
+  messagesPerSecond: number | null
+  messagesPerDay: number | null
+  status: 'untested' | 'working' | 'failing'
+  updatedAt: Date
+}
+
+export const selectUsableServers = (db: Reader, organizationIds: readonly OrganizationId[]) =>
+  db<MailServerRow>`
+    select organization_id, id, name, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
+      messages_per_second, messages_per_day, status, updated_at
+    from mail_servers
+    where organization_id = any (${organizationIds}::uuid[])
+    order by organization_id, priority, id`
+
+export const findOperator = (db: Reader) =>
+  first(db<{ id: OrganizationId }>`select id from organizations where is_operator and deleted_at is null`)
+
+/** Whether any organization has a mail server. */
+export async function hasMailServers(db: Db): Promise<boolean> {
+  const rows = await db`select from mail_servers limit 1`
+  return rows.length > 0
+}
+
+export type FailureState = {
+  name: string
+  host: string
+  status: MailServerRow['status']
+  failingSince: Date | null
+  failureReportedAt: Date | null
+}
+
+export const lockMailServer = (tx: Tx, { organizationId, id }: MailServerKey) =>
+  first(tx<FailureState>`
+    select name, host, status, failing_since, failure_reported_at
+    from mail_servers
+    where organization_id = ${organizationId} and id = ${id}
+    for update`)
+
+export type Failure = { reason: string; since: Date; nextTryAt: Date; reportedAt: Date | null }
+
+export const updateFailing = (tx: Tx, { organizationId, id }: MailServerKey, failure: Failure) =>
+  tx`
+    update mail_servers
+    set status = 'failing', failure = ${failure.reason}, failing_since = ${failure.since}, next_try_at = ${failure.nextTryAt},
+      failure_reported_at = ${failure.reportedAt}
+    where organization_id = ${organizationId} and id = ${id}`
+
+export const updateWorking = (tx: Tx, { organizationId, id }: MailServerKey) =>
+  tx`
+    update mail_servers
+    set status = 'working', failure = null, failing_since = null, next_try_at = null, failure_reported_at = null
+    where organization_id = ${organizationId} and id = ${id}`
+
+export type ServerState = { name: string; failure: string | null; nextTryAt: Date | null; isFailing: boolean }
+
+export const selectServerStates = (db: Reader, organizationId: OrganizationId) =>
+  db<ServerState>`
+    select name, failure, next_try_at, status = 'failing' as is_failing
+    from mail_servers
+    where organization_id = ${organizationId}
+    order by next_try_at`
+
+/** Failing mail servers that nothing has tried for some time, for example because the process that used them was killed. */
+export const selectForgottenFailures = (db: Reader, { minutes, limit }: { minutes: number; limit: number }) =>
+  db<MailServerKey>`
+    select organization_id, id
+    from mail_servers
+    where status = 'failing' and next_try_at < now() - ${minutes} * interval '1 minute'
+    order by next_try_at
+    limit ${limit}`

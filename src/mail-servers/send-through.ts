@@ -1,0 +1,68 @@
+import type { Mail, SendOptions, SendOutcome } from '@waxwing/smtp-client'
+import type { Limit, Taken } from '../sending-limits/sending-limits.ts'
+import type { OpenServer } from './open-server.ts'
+
+export type Carried = { kind: 'carried'; server: OpenServer; outcome: SendOutcome }
+/** The email may not be sent before `waitMs`, because of a limit of the server. */
+export type Limited = { kind: 'limited'; server: OpenServer; refused: Taken & { kind: 'wait' } }
+
+export type SendThroughOptions = SendOptions & {
+  /** Reserves a place within the limits of a server. */
+  take?: (server: OpenServer) => Taken | Promise<Taken>
+  /** Whether the next server is tried if a limit is reached. */
+  movesOn?: boolean
+}
+
+/**
+ * Sends an email through the first server that takes it. The next one is tried only if it is certain that the one before has
+ * not accepted the email. Returns undefined if all are down.
+ */
+export async function sendThrough(
+  servers: readonly OpenServer[],
+  mail: Mail | (() => Mail | undefined),
+  { take, movesOn, bulk = false }: SendThroughOptions = {},
+): Promise<Carried | Limited | undefined> {
+  let last: Carried | Limited | undefined
+  for (const server of servers) {
+    if (server.state().kind === 'down') continue
+    const taking = take?.(server)
+    const taken = taking instanceof Promise ? await taking : taking
+    if (taken?.kind === 'wait') {
+      if (last?.kind !== 'limited' || taken.waitMs < last.refused.waitMs)
+        last = { kind: 'limited', server, refused: taken }
+      if (!movesOn) return last
+      continue
+    }
+    const outcome = await server.send(mail, { bulk })
+    if (!mayHaveAccepted(outcome)) taken?.giveBack()
+    last = { kind: 'carried', server, outcome }
+    if (!mayMoveOn(outcome)) return last
+  }
+  return last
+}
+
+const mayHaveAccepted = (outcome: SendOutcome): boolean =>
+  outcome.kind === 'accepted' || (outcome.kind === 'interrupted' && outcome.maybeSent)
+
+/** A deferral before the recipient was named concerns the server and not the email. */
+const mayMoveOn = (outcome: SendOutcome): boolean =>
+  outcome.kind === 'unreachable' ||
+  (outcome.kind === 'interrupted' && !outcome.maybeSent) ||
+  (outcome.kind === 'deferred' && outcome.stage === 'sender')
+
+/** The limits of a server itself. */
+export const limitsOf = ({ organizationId, id, messagesPerSecond, messagesPerDay }: OpenServer): readonly Limit[] =>
+  organizationId === undefined || (messagesPerSecond === null && messagesPerDay === null)
+    ? none
+    : [
+        {
+          organizationId,
+          key: serverKey(id),
+          perSecond: messagesPerSecond,
+          perDay: messagesPerDay,
+          waitsInBroadcast: true,
+        },
+      ]
+
+const none: readonly Limit[] = []
+const serverKey = (id: string) => `server/${id}`
