@@ -51,18 +51,16 @@ const mayMoveOn = (outcome: SendOutcome): boolean =>
   (outcome.kind === 'deferred' && outcome.stage === 'sender')
 
 /** The limits of a server itself. */
-export const limitsOf = ({ organizationId, id, messagesPerSecond, messagesPerDay }: OpenServer): readonly Limit[] =>
-  organizationId === undefined || (messagesPerSecond === null && messagesPerDay === null)
-    ? none
-    : [
-        {
-          organizationId,
-          key: serverKey(id),
-          perSecond: messagesPerSecond,
-          perDay: messagesPerDay,
-          waitsInBroadcast: true,
-        },
-      ]
+export function limitsOf({
+  organizationId,
+  id,
+  name,
+  messagesPerSecond,
+  messagesPerDay,
+}: OpenServer): readonly Limit[] {
+  if (organizationId === undefined || (messagesPerSecond === null && messagesPerDay === null)) return none
+  const rates = { perSecond: messagesPerSecond, perDay: messagesPerDay }
+  return [{ organizationId, key: `server/${id}`, name, ...rates, waitsInBroadcast: true }]
+}
 
 const none: readonly Limit[] = []
-const serverKey = (id: string) => `server/${id}`

@@ -195,9 +195,9 @@ function waitForServer(servers: readonly OpenServer[]): Outcome {
   )
 }
 
-function waitForLimit({ server, refused }: Limited): Outcome {
-  const { cause, waitMs } = refused
-  const detail = `${cause === 'day' ? 'daily limit' : 'limit per second'} of ${server.name}`
+function waitForLimit({ refused }: Limited): Outcome {
+  const { cause, limit, waitMs } = refused
+  const detail = `${cause === 'day' ? 'daily limit' : 'limit per second'} of ${limit.name}`
   return end({ status: 'queued', reason: limitReason, relayReply: detail, waiting: 'limit' }, waitMs)
 }
 
