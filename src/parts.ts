@@ -34,6 +34,7 @@ import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { ServedImages } from './images/served-images.ts'
 import { spfSource } from './mail/dns-records.ts'
 import { mailServerBox } from './mail-servers/credentials.ts'
+import { WebhookAddresses } from './mail-servers/webhook-addresses.ts'
 import { Confirmations } from './mcp/confirmations.ts'
 import { Acceptor } from './messages/accept.ts'
 import { EmailAcceptor } from './messages/accept-emails.ts'
@@ -176,6 +177,7 @@ export function createParts(options: PartsOptions) {
     trackingHosts,
     domains: domainPartsOf(options, { trackingHosts, senders }),
     mailServerBox: mailServerBox(secrets),
+    webhookAddresses: new WebhookAddresses(secrets, config.BASE_URL),
     // Of two processes with exchanged secrets, as in a rolling rotation, only the newer one encrypts secrets again.
     isRotating: async () => secrets.previous !== undefined && (await isMarked(db, secrets)),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,

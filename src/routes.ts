@@ -67,6 +67,7 @@ import { segmentRoutes } from './segments/segments.routes.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
 import { suppressionListRoutes } from './suppressions/address-list.routes.ts'
 import { suppressionRoutes } from './suppressions/suppressions.routes.ts'
+import { mailServerReportRoutes } from './tracking/providers/mail-server-reports.routes.ts'
 import { providerRoutes, providerTitles } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
@@ -251,6 +252,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               shares: parts.shares,
               testLimit: parts.mailServerTestLimit,
               testMs: parts.limits.mailServerTestMs,
+              addresses: parts.webhookAddresses,
             }),
           )
           await add(organization, noticeRoutes({ read }))
@@ -306,6 +308,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   )
   await add(server, tlsRoutes(parts.trackingHosts))
   await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
+  await add(
+    server,
+    mailServerReportRoutes({
+      db,
+      tokens,
+      events: parts.events,
+      box: parts.mailServerBox,
+      addresses: parts.webhookAddresses,
+      shares: parts.shares,
+    }),
+  )
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
   await add(server, imageFileRoutes(parts.servedImages))
   await add(server, async (pages) => {

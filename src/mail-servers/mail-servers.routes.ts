@@ -7,6 +7,7 @@ import { tagRoutes } from '../http/tags.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import type { MailServer } from './mail-server.ts'
 import {
   ConnectionIn,
   ConnectionTestOut,
@@ -14,6 +15,8 @@ import {
   MailServerIn,
   MailServerOut,
   mailServerOut,
+  PresetOut,
+  presetsOut,
   toChanges,
   toConnectionInput,
   toInput,
@@ -22,6 +25,7 @@ import { selectMailServers } from './mail-servers.sql.ts'
 import { addMailServer, changeMailServer, getMailServer, type ManageParts, removeMailServer } from './manage.ts'
 import type { ConnectionTest } from './test-connection.ts'
 import { type TestParts, testMailServer, testSettings } from './test-mail-server.ts'
+import type { WebhookAddresses } from './webhook-addresses.ts'
 
 export type MailServerRouteParts = ManageParts &
   TestParts & {
@@ -29,10 +33,12 @@ export type MailServerRouteParts = ManageParts &
     shares: Pick<NamedShares, 'mailServerTests'>
     /** Tests of one organization, so that it cannot guess passwords or look for mail servers. */
     testLimit: RateLimit
+    addresses: WebhookAddresses
   }
 
 export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, testLimit } = parts
+  const out = (server: MailServer) => mailServerOut(server, parts.addresses)
   const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
     testLimit.take(organizationId)
     return parts.shares.mailServerTests.run(organizationId, run)
@@ -49,8 +55,18 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const servers = await read(organizationId, (tx) => selectMailServers(tx, organizationId))
-        return ok(servers.map(mailServerOut))
+        return ok(servers.map(out))
       },
+    })
+
+    api.get('/mail-server-presets', {
+      schema: {
+        operationId: 'listMailServerPresets',
+        summary: 'List known providers of mail servers',
+        description: 'Their hosts, ports and hints, so that only the credentials have to be entered.',
+        response: answers(Type.Array(PresetOut)),
+      },
+      handler: async () => ok(presetsOut),
     })
 
     api.post('/mail-servers', {
@@ -69,7 +85,7 @@ The host must not name a private, loopback or link-local address. An organizatio
       },
       handler: async (request, reply) => {
         const server = await addMailServer(parts, organizationIdOf(request), toInput(request.body))
-        return reply.status(201).send(created(mailServerOut(server)))
+        return reply.status(201).send(created(out(server)))
       },
     })
 
@@ -81,7 +97,7 @@ The host must not name a private, loopback or link-local address. An organizatio
         params: IdParams,
         response: answers(MailServerOut),
       },
-      handler: async (request) => ok(mailServerOut(await getMailServer(db, ...targetOf(request, 'mse')))),
+      handler: async (request) => ok(out(await getMailServer(db, ...targetOf(request, 'mse')))),
     })
 
     api.patch('/mail-servers/:id', {
@@ -96,7 +112,7 @@ The host must not name a private, loopback or link-local address. An organizatio
         response: answers(MailServerOut),
       },
       handler: async (request) =>
-        ok(mailServerOut(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body)))),
+        ok(out(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body)))),
     })
 
     api.post('/mail-servers/:id/test', {

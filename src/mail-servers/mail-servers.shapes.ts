@@ -3,7 +3,9 @@ import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { type FieldsOf, fieldsIn, outOf } from '../http/out-of.ts'
 import { nameMax } from '../values/names.ts'
 import type { MailServer } from './mail-server.ts'
-import { presets } from './presets.ts'
+import { presets } from './preset-list.ts'
+import { findPreset } from './presets.ts'
+import type { WebhookAddresses } from './webhook-addresses.ts'
 
 // The shapes of mail servers in requests and responses.
 
@@ -46,6 +48,13 @@ export const MailServerOut = Named('MailServer', {
   failing_since: Nullable(Timestamp),
   next_try_at: Nullable({ ...Timestamp, description: 'When a failing mail server is tried again.' }),
   tested_at: Nullable({ ...Timestamp, description: 'When the connection was last tested.' }),
+  webhook_url: Nullable(
+    Type.String({
+      description:
+        'The address to enter at the provider, so that it reports bounces and complaints. Keep it secret. Null if its reports are not supported.',
+    }),
+  ),
+  has_webhook_secret: Type.Boolean(),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -158,10 +167,28 @@ const routingFields = {
   ),
 }
 
+const webhook = {
+  webhook_secret: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 4_096,
+        description:
+          'Verifies the reports of the provider: the verification key of SendGrid, the signing key of Mailgun, the password in the webhook URL of Postmark, or the topic ARN of Amazon SNS. Stored encrypted, and never returned.',
+      }),
+    ),
+  ),
+}
+
 const name = Type.String({ minLength: 1, maxLength: nameMax, description: 'A label.' })
 export const ConnectionIn = Type.Object(connectionFields)
-export const MailServerIn = Type.Object({ name, ...connectionFields, ...routingFields })
-export const MailServerChangesIn = Type.Object({ name: Type.Optional(name), ...connectionFields, ...routingFields })
+export const MailServerIn = Type.Object({ name, ...connectionFields, ...routingFields, ...webhook })
+export const MailServerChangesIn = Type.Object({
+  name: Type.Optional(name),
+  ...connectionFields,
+  ...routingFields,
+  ...webhook,
+})
 
 export type ConnectionInput = FieldsOf<typeof ConnectionIn>
 export type MailServerInput = FieldsOf<typeof MailServerIn>
@@ -171,5 +198,49 @@ export const toConnectionInput = fieldsIn(ConnectionIn)
 export const toInput = fieldsIn(MailServerIn)
 export const toChanges = fieldsIn(MailServerChangesIn)
 
-const toOut = outOf(MailServerOut, { id: 'mse' }, {})
-export const mailServerOut = (server: MailServer) => toOut(server)
+const toOut = outOf(
+  MailServerOut,
+  { id: 'mse' },
+  { webhook_url: ({ webhookUrl }: { webhookUrl: string | null }) => webhookUrl },
+)
+
+export function mailServerOut(server: MailServer, addresses: WebhookAddresses) {
+  const webhookUrl = findPreset(server.preset)?.provider ? addresses.addressOf(server) : null
+  return toOut({ ...server, webhookUrl })
+}
+
+export const PresetOut = Named('MailServerPreset', {
+  id: Type.String(),
+  name: Type.String(),
+  hosts: Type.Array(Named('MailServerPresetHost', { host: Type.String(), label: Type.String() }), {
+    description: 'The hosts to choose from, such as regions. The first one is the default.',
+  }),
+  port: Type.Integer(),
+  security: Security,
+  username: Nullable(Type.String({ description: 'The user name, if it is the same for everyone.' })),
+  username_hint: Type.String(),
+  password_hint: Type.String(),
+  oauth: Nullable(
+    Named(
+      'MailServerPresetOAuth',
+      { token_url: Type.String(), scope: Nullable(Type.String()) },
+      {
+        description: 'Where access tokens are requested, if the provider supports OAuth 2.',
+      },
+    ),
+  ),
+  webhook_provider: Nullable(
+    Type.String({
+      description: 'Whose reports of bounces are supported, if any: `ses`, `sendgrid`, `mailgun` or `postmark`.',
+    }),
+  ),
+  note: Type.String({ description: 'What to know before it works.' }),
+})
+
+export const presetsOut = presets.map(({ oauth, provider, usernameHint, passwordHint, ...preset }) => ({
+  ...preset,
+  username_hint: usernameHint,
+  password_hint: passwordHint,
+  oauth: oauth && { token_url: oauth.tokenUrl, scope: oauth.scope },
+  webhook_provider: provider,
+}))

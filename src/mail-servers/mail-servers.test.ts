@@ -5,7 +5,7 @@ import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { parseId } from '../values/ids.ts'
 import { countCredentials, mailServerBox, openCredentials, resealMailServers } from './credentials.ts'
 import { findMailServer } from './mail-servers.sql.ts'
-import { presets } from './presets.ts'
+import { presets } from './preset-list.ts'
 import { targetOf } from './settings.ts'
 
 const logged: string[] = []

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import { isLoopback } from '@waxwing/smtp-client'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'
@@ -11,6 +12,7 @@ import { type Credentials, type OAuthClient, openCredentials, sealCredentials } 
 import type { AuthMethod } from './mail-server.ts'
 import type { ConnectionInput, MailServerChanges } from './mail-servers.shapes.ts'
 import type { SealedMailServer, StoredSettings } from './mail-servers.sql.ts'
+import type { ReportProvider } from './preset.ts'
 import { findPreset } from './presets.ts'
 
 /** A mail server as it is connected to. */
@@ -104,9 +106,8 @@ function oauthOf(
     if (!current?.oauth || replaced || connection.username === null) return null
     return { ...current.oauth, user: connection.username }
   }
-  if (password !== undefined || connection.password !== null)
-    if (password !== undefined || url !== undefined)
-      throw invalid({ path: 'oauth', problem: 'must not be combined with a password' })
+  if (password !== undefined || (url !== undefined && connection.password !== null))
+    throw invalid({ path: 'oauth', problem: 'must not be combined with a password' })
   if (connection.username === null) throw invalid({ path: 'username', problem: 'is required with oauth' })
   const known = findPreset(preset)?.oauth
   const tokenUrl = given.token_url ?? known?.tokenUrl
@@ -162,7 +163,7 @@ export function settingsOf(
     name: input.name === undefined ? current!.name : checkName(input.name),
     ...{ preset, host, port, security, username, auth: authOf(target) },
     ...sealCredentials(box, credentialsOf(target)),
-    webhookSecret: current?.webhookSecret ?? null,
+    webhookSecret: webhookSecretOf(box, input.webhookSecret, preset, current),
     kinds: input.kinds ?? before.kinds,
     fromDomains: input.fromDomains === undefined ? before.fromDomains : domainsOf(input.fromDomains),
     priority: input.priority ?? before.priority,
@@ -181,4 +182,44 @@ function domainsOf(texts: readonly string[]): string[] {
     return domain
   })
   return [...new Set(domains)]
+}
+
+/** Kept for the same provider only. */
+function webhookSecretOf(
+  box: SecretBox,
+  given: string | null | undefined,
+  presetId: string | null,
+  current: SealedMailServer | undefined,
+): Buffer | null {
+  if (given === undefined) return current?.preset === presetId ? current.webhookSecret : null
+  if (given === null) return null
+  const secret = given.trim()
+  const problem = webhookSecretProblem(findPreset(presetId)?.provider ?? null, secret)
+  if (problem) throw invalid({ path: 'webhook_secret', problem })
+  return box.seal(secret)
+}
+
+/** As SendGrid shows it: base64 of the DER. */
+function isPublicKey(text: string): boolean {
+  try {
+    const key = Buffer.from(text.replace(/-----[^-]+-----|\s+/g, ''), 'base64')
+    return createPublicKey({ key, format: 'der', type: 'spki' }).asymmetricKeyType === 'ec'
+  } catch {
+    return false
+  }
+}
+
+function webhookSecretProblem(provider: ReportProvider | null, secret: string): string | undefined {
+  if (secret === '') return 'must not be empty'
+  switch (provider) {
+    case null:
+      return 'is not used for this provider'
+    case 'sendgrid':
+      return isPublicKey(secret) ? undefined : 'must be the verification key that SendGrid shows'
+    case 'ses':
+      return /^arn:aws[\w-]*:sns:\S+$/.test(secret) ? undefined : 'must be the ARN of an SNS topic'
+    case 'mailgun':
+    case 'postmark':
+      return undefined
+  }
 }

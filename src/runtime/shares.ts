@@ -57,6 +57,8 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     }),
     /** Looking up DNS records, and making DKIM keys. */
     domainChecks: new Shares({ perOrganization: 2, overall: 10, waitingPerOrganization: 10, waitMs: 10_000 }),
+    /** Reports of the providers of mail servers: one has up to 10,000 bounces. */
+    providerReports: new Shares({ perOrganization: 2, overall: 10, waitingPerOrganization: 50, waitMs: 10_000 }),
     /** Testing connections to mail servers: each holds a socket for up to 15 seconds. */
     mailServerTests: new Shares({ perOrganization: 2, overall: 20, waitingPerOrganization: 4, waitMs: 10_000 }),
   }

@@ -22,14 +22,16 @@ const recentMs = 3_600_000
 
 /**
  * Finds the messages of many reports at once. If a signed id names an organization, only its messages are searched, so
- * that no one can report on messages of others. Waits for a while for recent messages that are not recorded yet.
+ * that no one can report on messages of others. Waits for a while for recent messages that are not recorded yet. With an
+ * organization, messages of others are never found.
  */
 export async function findReported(
   db: Reader,
   tokens: Tokens,
   reports: readonly Clues[],
+  organizationId?: OrganizationId,
 ): Promise<(SentMessage | undefined)[]> {
-  const leads = reports.map((clues) => leadOf(tokens, clues))
+  const leads = reports.map((clues) => leadOf(tokens, clues, organizationId))
   const recent = leastId('msg', Date.now() - recentMs)
   const deadline = performance.now() + waitMs
   for (;;) {
@@ -42,19 +44,19 @@ export async function findReported(
 }
 
 async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(SentMessage | undefined)[]> {
-  const unsigned = leads.flatMap((lead) => (lead.signed.length === 0 ? lead.named : []))
+  const unsigned = leads.flatMap((lead) => (lead.organizationId === undefined ? lead.named : []))
   const ofSigned = new Map(
     (await findMessages(db, leads.flatMap(keysOf))).map((each) => [keyOf(each.organizationId, each.id), each]),
   )
   const ofAnyone = new Map((await findMessagesOfAnyone(db, [...new Set(unsigned)])).map((each) => [each.id, each]))
   const found: (SentMessage | undefined)[] = []
   for (const lead of leads) {
-    const [signed] = lead.signed
-    const candidates = signed
+    const { organizationId } = lead
+    const candidates = organizationId
       ? keysOf(lead).map((key) => ofSigned.get(keyOf(key.organizationId, key.messageId)))
       : lead.named.map((id) => ofAnyone.get(id))
     const message = candidates.find(Boolean)
-    found.push(message ?? (signed && (await findMessageByQueueId(db, signed.organizationId, lead.queueIds))))
+    found.push(message ?? (organizationId && (await findMessageByQueueId(db, organizationId, lead.queueIds))))
   }
   return found
 }
@@ -62,20 +64,27 @@ async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(Sent
 /** The same id can exist in several organizations, because ids are kept when an organization is imported. */
 const keyOf = (organizationId: OrganizationId, id: MessageId) => `${organizationId} ${id}`
 
-type Lead = { signed: AddressIds[]; named: MessageId[]; queueIds: string[] }
+type Lead = {
+  organizationId: OrganizationId | undefined
+  signed: AddressIds[]
+  named: MessageId[]
+  queueIds: string[]
+}
 
-function leadOf(tokens: Tokens, { signed, messageIds, queueIds = [] }: Clues): Lead {
+function leadOf(tokens: Tokens, { signed, messageIds, queueIds = [] }: Clues, only?: OrganizationId): Lead {
+  const verified = signed.flatMap((text) => tokens.verify('bounce', localPart(text)) ?? [])
+  const allowed = only ? verified.filter(({ organizationId }) => organizationId === only) : verified
   return {
-    signed: signed.flatMap((text) => tokens.verify('bounce', localPart(text)) ?? []),
+    organizationId: only ?? allowed[0]?.organizationId,
+    signed: allowed,
     named: messageIds.flatMap((text) => parseId('msg', localPart(text.replace(/^\s*<|>\s*$/g, ''))) ?? []),
     queueIds: [...queueIds],
   }
 }
 
 /** Returns the keys of the signed message and of those named by Message-ID in the same organization. */
-function keysOf({ signed, named }: Lead): AddressIds[] {
-  const [first] = signed
-  return first ? [...signed, ...named.map((messageId) => ({ ...first, messageId }))] : []
+function keysOf({ organizationId, signed, named }: Lead): AddressIds[] {
+  return organizationId ? [...signed, ...named.map((messageId) => ({ organizationId, messageId }))] : []
 }
 
 export function localPart(address: string): string {

@@ -19,6 +19,9 @@ export async function recordMailServers(recorder: Recorder): Promise<readonly Re
     },
   })
   const params = { id: created.data.id as string }
+  await recorder.record('listMailServerPresets', {
+    shorten: (body: { data: { id: string }[] }) => ({ ...body, data: body.data.filter(({ id }) => id === 'google') }),
+  })
   const wrong = { name: 'Postfix', url: 'http://smtp.example.com' }
   await recorder.record('createMailServer', { body: wrong, status: 422 })
   await recorder.record('listMailServers')
@@ -26,7 +29,32 @@ export async function recordMailServers(recorder: Recorder): Promise<readonly Re
   await recorder.record('updateMailServer', { params, body: { kinds: ['marketing'], messages_per_day: 50_000 } })
   await recorder.record('deleteMailServer', { params })
   await recordSites(recorder)
-  return recordTests(recorder)
+  const values = [tokenOf(created.data), ...(await recordReports(recorder))]
+  return [
+    ...values.map((token): Replacement => [token, 'AZrk0qU3f0mPq7Yw2Lx8v1sTn5eR9cKd4gHb6jUa']),
+    ...(await recordTests(recorder)),
+  ]
+}
+
+const tokenOf = ({ webhook_url: url }: { webhook_url: string }) => url.split('/').at(-2)!
+
+/** Returns the secret parts of addresses. */
+async function recordReports(recorder: Recorder): Promise<string[]> {
+  const body = { name: 'Postmark', preset: 'postmark', username: 'token', password: 'token', kinds: ['marketing'] }
+  const { data } = (await recorder.app.manage('POST', '/organization/mail-servers', body)).body
+  const token = tokenOf(data)
+  await recorder.record('receiveMailServerEvents', {
+    params: { token },
+    body: {
+      RecordType: 'Bounce',
+      Type: 'HardBounce',
+      Details: '550 5.1.1 No such user',
+      BouncedAt: '2026-03-02T10:15:00Z',
+      Metadata: { 'waxwing-id': 'the-id-from-the-email' },
+    },
+  })
+  await recorder.app.manage('DELETE', `/organization/mail-servers/${data.id}`)
+  return [token]
 }
 
 async function recordTests(recorder: Recorder): Promise<readonly Replacement[]> {

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, numberAt, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
+import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports, type RequestKey } from './provider.ts'
 
 /** Mailgun retries for eight hours. */
 const ageMaxSeconds = 12 * 3_600
@@ -17,22 +17,28 @@ export type ClaimSignature = (use: { signature: Buffer; content: Buffer; expires
  * for one content only, and a leaked one cannot be used for anything else. Timestamp and token are signed without a
  * separator, so the signature itself is stored, independent of how the text is split.
  */
-export function mailgunReports(signingKey: string, claim: ClaimSignature): ReadReports {
+export function mailgunReports(signingKey: RequestKey, claim: ClaimSignature): ReadReports {
   return async ({ body }) => {
     const posted = parseJson(body.toString())
-    const signed = signatureOf(posted)
-    const expected = createHmac('sha256', signingKey).update(`${signed.timestamp}${signed.token}`).digest()
-    const given = Buffer.from(signed.signature, 'hex')
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notAuthenticated()
-    if (!timestampPattern.test(signed.timestamp)) throw notAuthenticated()
-    const age = Date.now() / 1000 - Number(signed.timestamp)
-    if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notAuthenticated()
-    const content = createHash('sha256').update(body).digest()
-    const expiresAt = new Date((Number(signed.timestamp) + ageMaxSeconds) * 1000)
-    // The same request again is a retry of one that we did not answer in time.
-    if (!(await claim({ signature: expected, content, expiresAt }))) throw notAuthenticated()
+    if (signingKey !== undefined) await verifySignature(signingKey, claim, { posted, body })
     return reportOf(at(posted, 'event-data'))
   }
+}
+
+type Posted = { posted: unknown; body: Buffer }
+
+async function verifySignature(signingKey: string, claim: ClaimSignature, { posted, body }: Posted): Promise<void> {
+  const signed = signatureOf(posted)
+  const expected = createHmac('sha256', signingKey).update(`${signed.timestamp}${signed.token}`).digest()
+  const given = Buffer.from(signed.signature, 'hex')
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notAuthenticated()
+  if (!timestampPattern.test(signed.timestamp)) throw notAuthenticated()
+  const age = Date.now() / 1000 - Number(signed.timestamp)
+  if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notAuthenticated()
+  const content = createHash('sha256').update(body).digest()
+  const expiresAt = new Date((Number(signed.timestamp) + ageMaxSeconds) * 1000)
+  // The same request again is a retry of one that we did not answer in time.
+  if (!(await claim({ signature: expected, content, expiresAt }))) throw notAuthenticated()
 }
 
 function signatureOf(posted: unknown): { timestamp: string; token: string; signature: string } {

@@ -5,7 +5,7 @@ import { Refusal } from '../../values/errors.ts'
 import type { Clues } from '../correlate.ts'
 import type { Verdict } from '../verdicts.ts'
 
-type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
+export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
 export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict }
 
 /**
@@ -13,6 +13,12 @@ export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict 
  * nor complaints.
  */
 export type ReadReports = (request: ProviderRequest) => Promise<ProviderReport[]>
+
+/**
+ * With a key, password or topic, requests are verified with it. Without, the address to which they are posted is the secret, as
+ * for the webhook of a mail server.
+ */
+export type RequestKey = string | undefined
 
 export const notAuthenticated = () =>
   new Refusal('unauthorized', 'The request could not be authenticated as coming from the provider.')

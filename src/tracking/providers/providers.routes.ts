@@ -1,22 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Config } from '../../config/config.ts'
-import type { Db } from '../../db/db.ts'
-import type { EventRecorder } from '../../events/record.ts'
-import { answers, Named, ok } from '../../http/envelope.ts'
-import type { Tokens } from '../../secrets/tokens.ts'
+import { answers, ok } from '../../http/envelope.ts'
 import { Refusal } from '../../values/errors.ts'
-import { findReported } from '../correlate.ts'
-import { type MessageReport, recordVerdicts } from '../verdicts.ts'
 import { fetchText } from './fetch-text.ts'
 import { type ClaimSignature, mailgunReports } from './mailgun.ts'
 import { postmarkReports } from './postmark.ts'
-import type { ProviderReport, ReadReports } from './provider.ts'
+import type { ReadReports } from './provider.ts'
+import { bodyErrors, bytesOf, ReceivedReports, type ReceiveParts, receive } from './receive.ts'
 import { sendgridReports } from './sendgrid.ts'
 import { sesReports } from './ses.ts'
 import { claimSignature } from './signatures.sql.ts'
-
-const reportsMax = 10_000
 
 type Provider = {
   title: string
@@ -72,7 +65,7 @@ function providersOf(config: Config, claim: ClaimSignature): Record<string, Prov
 export const providerTitles = (config: Config): string[] =>
   Object.values(providersOf(config, async () => false)).flatMap(({ title, read }) => (read ? [title] : []))
 
-export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: EventRecorder }
+export type ProviderParts = ReceiveParts & { config: Config }
 
 /** Receives bounces and complaints from providers, each authenticated by the means of the provider. */
 export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox {
@@ -90,35 +83,17 @@ export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox 
         errors: {
           unauthorized: `The request does not come from ${title}.`,
           not_found: `${title} is not configured.`,
-          payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
-          invalid_json: 'The body is not valid JSON.',
+          ...bodyErrors,
         },
-        response: answers(Named('ReceivedReports', { received: Type.Integer(), recorded: Type.Integer() })),
+        response: answers(ReceivedReports),
       }
       server.post(`/providers/${name}/events`, {
         schema,
         handler: async ({ headers, body }) => {
           if (!read) throw new Refusal('not_found', `${title} is not configured.`)
-          const reports = await read({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
-          if (reports.length > reportsMax)
-            throw new Refusal('payload_too_large', 'Too many events in one request. Send fewer at once.')
-          return ok({ received: reports.length, recorded: await record(parts, reports) })
+          return ok(await receive(parts, () => read({ headers, body: bytesOf(body) })))
         },
       })
     }
   }
-}
-
-async function record(parts: ProviderParts, reports: ProviderReport[]): Promise<number> {
-  const { db, tokens } = parts
-  const messages = await findReported(
-    db,
-    tokens,
-    reports.map(({ clues }) => clues),
-  )
-  const matched = reports.flatMap(({ occurredAt, verdict }, index): MessageReport[] => {
-    const message = messages[index]
-    return message ? [{ message, occurredAt, verdict }] : []
-  })
-  return recordVerdicts(parts, matched)
 }

@@ -3,23 +3,34 @@ import { SetupFault } from '../../values/errors.ts'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
+import {
+  bounceOf,
+  notAuthenticated,
+  type ProviderReport,
+  type ProviderRequest,
+  type ReadReports,
+  type RequestKey,
+} from './provider.ts'
 
 /**
  * The event webhook of SendGrid, signed with ECDSA. Repeating a signed request has no effect, so signatures are not
  * stored.
  */
-export function sendgridReports(publicKey: string): ReadReports {
-  const key = readKey(publicKey)
-  return async ({ headers, body }) => {
-    const signature = headers['x-twilio-email-event-webhook-signature']
-    const timestamp = headers['x-twilio-email-event-webhook-timestamp']
-    if (typeof signature !== 'string' || typeof timestamp !== 'string') throw notAuthenticated()
-    const signed = Buffer.concat([Buffer.from(timestamp), body])
-    if (!verify('sha256', signed, key, Buffer.from(signature, 'base64'))) throw notAuthenticated()
-    const events = parseJson(body.toString())
+export function sendgridReports(publicKey: RequestKey): ReadReports {
+  const key = publicKey === undefined ? undefined : readKey(publicKey)
+  return async (request) => {
+    if (key) verifySignature(key, request)
+    const events = parseJson(request.body.toString())
     return (Array.isArray(events) ? events : [events]).flatMap(reportOf)
   }
+}
+
+function verifySignature(key: KeyObject, { headers, body }: ProviderRequest): void {
+  const signature = headers['x-twilio-email-event-webhook-signature']
+  const timestamp = headers['x-twilio-email-event-webhook-timestamp']
+  if (typeof signature !== 'string' || typeof timestamp !== 'string') throw notAuthenticated()
+  const signed = Buffer.concat([Buffer.from(timestamp), body])
+  if (!verify('sha256', signed, key, Buffer.from(signature, 'base64'))) throw notAuthenticated()
 }
 
 /** As SendGrid shows it: base64 of the DER, without PEM headers. */

@@ -8,17 +8,21 @@ import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } fro
 import { type FetchText, isSubscribeUrl, SnsSignatures } from './sns.ts'
 
 export type SesSettings = {
-  /** Only messages of these topics are accepted, since any AWS customer can have SNS sign a message. */
-  topics: readonly string[]
+  /**
+   * Only messages of these topics are accepted, since any AWS customer can have SNS sign a message. Undefined if the address
+   * to which they are posted is secret.
+   */
+  topics: readonly string[] | undefined
+  signatures?: SnsSignatures
   fetchText: FetchText
 }
 
 /** Amazon SES through SNS: notifications of an identity and events of a configuration set. */
-export function sesReports({ topics, fetchText }: SesSettings): ReadReports {
-  const signatures = new SnsSignatures(fetchText)
+export function sesReports(settings: SesSettings): ReadReports {
+  const { topics, fetchText, signatures = new SnsSignatures(fetchText) } = settings
   return async ({ body }) => {
     const message = parseJson(body.toString())
-    if (!topics.includes(textAt(message, 'TopicArn') ?? '')) throw notAuthenticated()
+    if (topics && !topics.includes(textAt(message, 'TopicArn') ?? '')) throw notAuthenticated()
     const isGenuine = await signatures.isGenuine(message).catch((error: Error) => {
       throw new Refusal('unavailable', `Could not fetch the Amazon SNS signing certificate: ${error.message}`)
     })

@@ -1,0 +1,22 @@
+import type { Security } from './mail-server.ts'
+
+/** The providers whose reports of bounces and complaints are understood. */
+export type ReportProvider = 'ses' | 'sendgrid' | 'mailgun' | 'postmark'
+
+export type Preset = {
+  id: string
+  name: string
+  /** The first one is the default. */
+  hosts: { host: string; label: string }[]
+  port: number
+  security: Security
+  /** The user name, if it is the same for everyone. */
+  username: string | null
+  usernameHint: string
+  passwordHint: string
+  /** Where access tokens are requested, and for what, if the provider supports OAuth 2. */
+  oauth: { tokenUrl: string; scope: string | null } | null
+  provider: ReportProvider | null
+  /** What to know before it works, in a sentence or two. */
+  note: string
+}

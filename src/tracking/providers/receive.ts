@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/db.ts'
+import type { EventRecorder } from '../../events/record.ts'
+import { Named } from '../../http/envelope.ts'
+import type { Tokens } from '../../secrets/tokens.ts'
+import { Refusal } from '../../values/errors.ts'
+import type { OrganizationId } from '../../values/ids.ts'
+import { findReported } from '../correlate.ts'
+import { type MessageReport, recordVerdicts } from '../verdicts.ts'
+import type { ProviderReport } from './provider.ts'
+
+const reportsMax = 10_000
+
+/** For the API reference. */
+export const bodyErrors = {
+  payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
+  invalid_json: 'The body is not valid JSON.',
+}
+
+export const ReceivedReports = Named('ReceivedReports', { received: Type.Integer(), recorded: Type.Integer() })
+
+export const bytesOf = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+
+export type ReceiveParts = { db: Db; tokens: Tokens; events: EventRecorder }
+type Received = { received: number; recorded: number }
+
+/** With an organization, reports about messages of others are ignored. */
+export async function receive(
+  parts: ReceiveParts,
+  read: () => Promise<ProviderReport[]>,
+  organizationId?: OrganizationId,
+): Promise<Received> {
+  const reports = await read()
+  if (reports.length > reportsMax)
+    throw new Refusal('payload_too_large', 'Too many events in one request. Send fewer at once.')
+  const clues = reports.map((report) => report.clues)
+  const messages = await findReported(parts.db, parts.tokens, clues, organizationId)
+  const matched = reports.flatMap(({ occurredAt, verdict }, index): MessageReport[] => {
+    const message = messages[index]
+    return message ? [{ message, occurredAt, verdict }] : []
+  })
+  return { received: reports.length, recorded: await recordVerdicts(parts, matched) }
+}
