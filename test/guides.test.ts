@@ -34,6 +34,7 @@ const modes: Record<string, string[]> = {
   ini: ['example'],
   nginx: ['example'],
   sql: ['example'],
+  yaml: ['example'],
 }
 
 test('every code block is run by a test or marked as output or example', () => {

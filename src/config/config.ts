@@ -57,7 +57,7 @@ export const settings = {
   BASE_URL: optional('Public URL used in links. http://localhost:PORT if unset.', baseUrl),
   TRUST_PROXY: setting(
     'false',
-    'Set to true behind a reverse proxy. The client address is then the last entry of X-Forwarded-For, which the proxy must append.',
+    'Set to true behind a reverse proxy. The client address is then the last entry of X-Forwarded-For, which the proxy must append, and the host the last one of X-Forwarded-Host.',
     flag,
   ),
   DATABASE_URL: optional(
