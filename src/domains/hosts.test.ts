@@ -1,6 +1,8 @@
 import { request } from 'node:http'
+import { createTransport } from 'nodemailer'
 import { beforeEach, expect, test } from 'vitest'
 import { deliver, deliveryStatusMail } from '../../test/support/bounce-sender.ts'
+import { fill } from '../../test/support/broadcasts.ts'
 import { collectStatements } from '../../test/support/collect-statements.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../test/support/name-server.ts'
@@ -28,6 +30,7 @@ const newApp = await startSharedApp({
   BOUNCE_DOMAIN: 'bounces.wax.example.net',
   BOUNCE_SMTP_PORT: '0',
   BOUNCE_SMTP_HOST: '127.0.0.1',
+  SUBMISSION_PORT: '0',
 })
 beforeEach(() => {
   zone.clear()
@@ -47,6 +50,17 @@ const add = async (app: TestApp, name: string, labels = {}): Promise<Domain> =>
 const verify = async (app: TestApp, { id }: Domain): Promise<Domain> =>
   (await app.manage('POST', `/organization/domains/${id}/verify`)).body.data
 const recordOf = ({ records }: Domain, purpose: string) => records.find((record) => record.purpose === purpose)!
+
+/** Returns a function that publishes a record and returns its state. */
+function checking(app: TestApp, domain: Domain, purpose: string) {
+  const { name } = recordOf(domain, purpose)
+  return async (published: Published | undefined) => {
+    if (published) zone.set(name, published)
+    else zone.delete(name)
+    const { status, detail } = recordOf(await verify(app, domain), purpose)
+    return [status, detail]
+  }
+}
 
 /** Adds a domain, publishes its records and verifies it. */
 async function verified(app: TestApp, name: string, hosts = ['return_path', 'tracking']): Promise<Domain> {
@@ -98,12 +112,7 @@ test('the record of a link host is an alias of our host or has its addresses; ev
   const domain = await add(app, 'tracked.example.com')
   const { name, value, type } = recordOf(domain, 'tracking')
   expect([name, type, value]).toEqual(['links.tracked.example.com', 'CNAME', 'wax.example.net'])
-  const check = async (published: Published | undefined) => {
-    if (published) zone.set(name, published)
-    else zone.delete(name)
-    const { status, detail } = recordOf(await verify(app, domain), 'tracking')
-    return [status, detail]
-  }
+  const check = checking(app, domain, 'tracking')
   expect(await check(undefined)).toEqual(['missing', `There is no DNS record with the name ${name}.`])
   expect(await check({ txt: ['x'] })).toEqual(['missing', `${name} has no such CNAME record.`])
   expect(await check({ cname: 'Wax.example.net' })).toEqual(['ok', null])
@@ -130,12 +139,7 @@ test('the record of the return path leads to us first, and SPF is asked for at i
   const { name, value, type } = recordOf(domain, 'return_path')
   expect([name, type, value]).toEqual(['bounces.returned.example.com', 'MX', '10 wax.example.net'])
   expect(recordOf(domain, 'spf').name).toBe(name)
-  const check = async (published: Published | undefined) => {
-    if (published) zone.set(name, published)
-    else zone.delete(name)
-    const { status, detail } = recordOf(await verify(app, domain), 'return_path')
-    return [status, detail]
-  }
+  const check = checking(app, domain, 'return_path')
   expect(await check(undefined)).toEqual(['missing', `There is no DNS record with the name ${name}.`])
   expect(await check({ txt: ['x'] })).toEqual(['missing', `${name} has no such MX record.`])
   expect(await check({ mx: ['20 backup.example.org', '5 Wax.example.net'] })).toEqual(['ok', null])
@@ -183,16 +187,40 @@ test('an email carries the hosts of its domain while their records are found, an
   expect(await bounce(first.sender.replace('shop.example.com', 'example.org'))).toMatchObject({ kind: 'refused' })
 })
 
+test('emails of broadcasts, without a flow and by SMTP carry the hosts as well', async () => {
+  const app = await newApp()
+  await verified(app, 'all.example.com')
+  const html = '<p><a href="https://shop.example/">Shop</a></p>'
+  const from = 'x@all.example.com'
+  await app.publicApi('POST', '/emails', { from, to: 'api@example.com', subject: 'Hi', html })
+  const smtp = createTransport({
+    host: '127.0.0.1',
+    port: app.app.submissionPorts().port!,
+    ignoreTLS: true,
+    auth: { user: 'waxwing', pass: app.apiKey },
+  })
+  await smtp.sendMail({ from, to: 'smtp@example.com', subject: 'Hi', html, headers: { 'X-Waxwing-Track': 'clicks' } })
+  smtp.close()
+  const { group, create, flow } = await fill(app)
+  await app.manage('PATCH', `/organization/flows/${flow}`, { from_email: from })
+  const broadcast = await create([await group('Readers', ['reader@example.com'])])
+  await broadcast.start()
+  await until('three emails', () => relay.mails.length === 3)
+  for (const { recipient, sender, mail } of relay.mails)
+    expect([recipient, sender.split('@')[1], /href="(https:\/\/[^/]+\/t\/c\/)/.exec(mail.html!)?.[1]]).toEqual([
+      recipient,
+      'bounces.all.example.com',
+      'https://links.all.example.com/t/c/',
+    ])
+})
+
 test('the link of one organization is rejected at the host of another, and nothing is recorded', async () => {
   const [app, other] = [await newApp(), await newApp()]
   await verified(app, 'a.example.com')
   await verified(other, 'b.example.com')
   const { messageId, open, click, page } = await receive(app, 'x@a.example.com')
   const paths = [open, click, page].map(({ pathname }) => pathname)
-  const at404 = async (host: string, wanted: number) => {
-    for (const path of paths) expect([path, await at(app, host, path)]).toEqual([path, wanted])
-  }
-  await at404('links.b.example.com', 404)
+  for (const path of paths) expect([path, await at(app, 'links.b.example.com', path)]).toEqual([path, 404])
   expect(await at(app, 'Links.B.example.com.:443', open.pathname)).toBe(404)
   expect(await at(app, 'links.b.example.com', page.pathname, { method: 'POST' })).toBe(404)
   expect(await at(app, 'links.b.example.com', `${page.pathname}/undo`, { method: 'POST' })).toBe(404)

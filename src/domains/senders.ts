@@ -28,6 +28,8 @@ type KnownDomain = {
   wasVerified: boolean
   isVerified: boolean
   signer: DkimSigner | undefined
+  /** The encrypted key of the signer. */
+  dkimKey?: Buffer
   hosts: SenderHosts
 }
 
@@ -68,7 +70,7 @@ export class Senders {
   readonly #dkim: DkimSigner | undefined
   readonly #hosts: SenderHosts
   readonly #unknown: KnownDomain
-  readonly #known = new LRUCache<string, KnownDomain>({ max: keptMax, ttl: keptMs })
+  readonly #known = new LRUCache<string, KnownDomain>({ max: keptMax, ttl: keptMs, noDeleteOnStaleGet: true })
   readonly #loading = new Map<string, Promise<KnownDomain>>()
 
   constructor({ db, box, policy, dkim, hosts }: SendersOptions) {
@@ -151,18 +153,24 @@ export class Senders {
 
   async #find({ organizationId, address }: Sender, db: Reader): Promise<KnownDomain> {
     const row = await findSender(db, organizationId, nameOf(address!))
-    const domain = row ? this.#toKnown(row) : this.#unknown
-    this.#known.set(keyOf(organizationId, address!), domain)
+    const key = keyOf(organizationId, address!)
+    const domain = row ? this.#toKnown(row, this.#known.peek(key, { allowStale: true })) : this.#unknown
+    this.#known.set(key, domain)
     return domain
   }
 
-  #toKnown(row: SenderRow): KnownDomain {
+  #toKnown(row: SenderRow, last: KnownDomain | undefined): KnownDomain {
     const isVerified = row.status === 'verified' || row.status === 'warning'
     if (!isVerified) return { ...this.#unknown, wasVerified: true }
-    // Undefined if it was encrypted with another APP_SECRET.
-    const pem = this.#box.open(row.dkimKey)
-    const signer = pem === undefined ? undefined : createSigner(row.name, row.selector, createPrivateKey(pem))
-    return { wasVerified: true, isVerified, signer, hosts: this.#hostsOf(row) }
+    // Reading a key takes as long as signing an email.
+    const signer = last?.dkimKey?.equals(row.dkimKey) ? last.signer : this.#signerOf(row)
+    return { wasVerified: true, isVerified, signer, dkimKey: row.dkimKey, hosts: this.#hostsOf(row) }
+  }
+
+  /** Returns undefined if the key was encrypted with another APP_SECRET. */
+  #signerOf({ name, selector, dkimKey }: SenderRow): DkimSigner | undefined {
+    const pem = this.#box.open(dkimKey)
+    return pem === undefined ? undefined : createSigner(name, selector, createPrivateKey(pem))
   }
 
   #hostsOf(row: SenderRow): SenderHosts {
