@@ -14,6 +14,7 @@ import { countDependentKeys, domainKeyBox } from '../domains/dkim-keys.ts'
 import { openLog } from '../runtime/log.ts'
 import { findAppSecret } from '../secrets/secrets.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
+import { hostOf } from '../values/domain.ts'
 import {
   countDependentSecrets,
   findUndecryptableSecrets,
@@ -21,6 +22,7 @@ import {
   webhookSecretBox,
 } from '../webhooks/signing-secrets.ts'
 import { databaseOf, otherSecret } from './database.ts'
+import { checkLinkHosts } from './doctor-link-hosts.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 
 const clockDriftMaxSeconds = 5
@@ -46,6 +48,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
     if (migrated !== true) return yield* secretFile(config)
     yield* sending(opened.db)
     yield await secret(config, opened.db)
+    yield* checkLinkHosts(opened.db, { host: hostOf(new URL(config.BASE_URL)), port: 443 })
   } finally {
     await opened.close()
   }

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { localhost } from '../../test/support/certificates.ts'
+import { localhost, testCa } from '../../test/support/certificates.ts'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
@@ -21,6 +22,7 @@ import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { banner } from './banner.ts'
 import { nodeVersion } from './doctor.ts'
 import { checkBounces } from './doctor-bounces.ts'
+import { checkLinkHosts } from './doctor-link-hosts.ts'
 import { checkSubmission } from './doctor-submission.ts'
 import type { Finding } from './finding.ts'
 
@@ -248,6 +250,29 @@ test('doctor checks that the bounce listener answers and that its domain has an 
     expect.stringMatching(/^note: nothing answers on 127\.0\.0\.1 port \d+ \(ECONNREFUSED\)/),
     expect.stringMatching(/^note: the MX record of other\.acme\.example is 5 mx\.example, not mail\.acme\.example/),
   ])
+})
+
+test('doctor checks that the reverse proxy has a certificate for each link host', async () => {
+  await using ownDb = await createTestDb({ registered: true })
+  const proxy = createTlsServer(localhost(), (socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  proxy.on('tlsClientError', () => {})
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const findings = async () => {
+    const found: Finding[] = []
+    for await (const each of checkLinkHosts(ownDb.db, { host: '127.0.0.1', port, ca: testCa() })) found.push(each)
+    return found
+  }
+  const register = (host: string) =>
+    ownDb.db.statement`insert into tracking_hosts (host, organization_id) select ${host}, id from organizations`
+  expect(await findings()).toEqual([])
+  await register('localhost')
+  expect(await findings()).toMatchObject([{ ok: true, message: '1 checked, all have a certificate' }])
+  await register('links.example.com')
+  expect(await findings()).toMatchObject([
+    { ok: false, message: expect.stringMatching(/https:\/\/links\.example\.com .*ERR_TLS_CERT_ALTNAME_INVALID/) },
+  ])
+  proxy.close()
 })
 
 test('doctor checks the ports for submission and their certificate, and the banner shows them', async () => {

@@ -74,6 +74,10 @@ export class TrackingHosts {
   }
 }
 
+/** Returns up to `limit` hosts of all organizations. */
+export const listTrackingHosts = async (db: Reader, limit: number): Promise<string[]> =>
+  (await selectHosts(db, limit)).map(({ host }) => host)
+
 /** Host names are case-insensitive and may end with a dot. */
 const plainHost = (host: string) => host.toLowerCase().replace(/\.$/, '')
 
