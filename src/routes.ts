@@ -45,12 +45,14 @@ import { imageRoutes } from './images/images.routes.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
+import { recordState } from './mail-servers/states.ts'
 import { collectToolRoutes, mcpRoutes } from './mcp/mcp.routes.ts'
 import { emailRoutes } from './messages/emails.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes, sendEmailRoutes } from './messages/send-email.routes.ts'
 import { testEmailRoutes } from './messages/test-emails.routes.ts'
+import { recordMailServerChange } from './notices/mail-server-notices.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts, Role } from './parts.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
@@ -252,6 +254,12 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               shares: parts.shares,
               testLimit: parts.mailServerTestLimit,
               testMs: parts.limits.mailServerTestMs,
+              onTested: async (mailServer, state) => {
+                await recordState({ db, log: parts.log, onChange: recordMailServerChange }, mailServer, state)
+                // So that waiting emails leave at once.
+                if (state.kind === 'up' && mailServer.status === 'failing')
+                  parts.servers.check(mailServer).catch(() => {})
+              },
               addresses: parts.webhookAddresses,
             }),
           )

@@ -34,7 +34,7 @@ import { createTokens } from './secrets/tokens.ts'
 import { SendingLimits } from './sending-limits/sending-limits.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import type { TaskChild } from './tasks/task-child.ts'
-import { idHeadersFor } from './tracking/providers/id-headers.ts'
+import { createIdHeaders } from './tracking/providers/id-headers.ts'
 
 export type SendingPartsOptions = {
   config: Config
@@ -103,7 +103,7 @@ function createMailParts(options: SendingPartsOptions, connector: Connector) {
     baseUrl: config.BASE_URL,
     mailFrom: parseMailbox(config.MAIL_FROM),
     bounceDomain: config.BOUNCE_DOMAIN,
-    idHeaders: idHeadersFor(config),
+    idHeaders: createIdHeaders(config),
   }
   const policy = createSenderPolicy({
     isEnforced: config.REQUIRE_VERIFIED_DOMAINS,

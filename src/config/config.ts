@@ -174,7 +174,7 @@ export const settings = {
   WEBHOOK_TIMEOUT_MS: setting('10000', 'Timeout of one webhook attempt in milliseconds.', wholeNumber(10, 60_000)),
   WEBHOOK_ALLOW_PRIVATE: setting(
     'false',
-    'If true, webhooks may use http and private addresses. For development and tests.',
+    'If true, webhooks may use http and private addresses, and mail servers of organizations private addresses and any port. For development and tests.',
     flag,
   ),
   WEBHOOK_PROXY_URL: optional('Egress proxy for webhooks. The proxy must then block private addresses.', httpUrl, {

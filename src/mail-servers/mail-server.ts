@@ -17,6 +17,8 @@ export type MailServer = MailServerKey & {
   security: Security
   username: string | null
   auth: AuthMethod
+  /** Of the operator's organization: for organizations without a mail server for an email. */
+  isShared: boolean
   kinds: FlowKind[]
   fromDomains: string[]
   priority: number

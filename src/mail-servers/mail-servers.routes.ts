@@ -1,11 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { organizationIdOf, targetOf } from '../accounts/guards.ts'
+import { isOperator, memberOf, organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import type { NamedShares } from '../runtime/shares.ts'
+import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import {
@@ -84,6 +86,7 @@ The host must not name a private, loopback or link-local address. An organizatio
         response: creates(MailServerOut),
       },
       handler: async (request, reply) => {
+        checkShared(request)
         const server = await addMailServer(parts, organizationIdOf(request), toInput(request.body))
         return reply.status(201).send(created(out(server)))
       },
@@ -111,8 +114,10 @@ The host must not name a private, loopback or link-local address. An organizatio
         body: MailServerChangesIn,
         response: answers(MailServerOut),
       },
-      handler: async (request) =>
-        ok(out(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body)))),
+      handler: async (request) => {
+        checkShared(request)
+        return ok(out(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body))))
+      },
     })
 
     api.post('/mail-servers/:id/test', {
@@ -166,3 +171,9 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
 }
 
 const testErrors = { rate_limited: 'Too many requests, or too many tests of the organization are in progress.' }
+
+function checkShared(request: FastifyRequest): void {
+  const { is_shared: isShared } = request.body as { is_shared?: boolean }
+  if (isShared && !isOperator(memberOf(request)))
+    throw invalid({ path: 'is_shared', problem: 'can be set only by owners of the organization of the operator' })
+}

@@ -29,6 +29,10 @@ export const MailServerOut = Named('MailServer', {
     ...oneOf('none', 'password', 'oauth2'),
     description: 'How Waxwing signs in. The password, client secret and refresh token are never returned.',
   },
+  is_shared: Type.Boolean({
+    description:
+      'Whether it also carries email of other organizations: of those that have no mail server for an email. Only for the operator.',
+  }),
   kinds: Type.Array(Kind, { description: 'The kinds of email that it carries.' }),
   from_domains: Type.Array(Type.String(), {
     description: 'Carries only email from these domains. Empty: from all domains.',
@@ -118,6 +122,12 @@ const connectionFields = {
 type FieldsIn = Type.Static<typeof OAuthIn>
 
 const routingFields = {
+  is_shared: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also carries email of organizations that have no mail server for it. Only owners of the organization of the operator can set it. Default: false.',
+    }),
+  ),
   kinds: Type.Optional(
     Type.Array(Kind, {
       minItems: 1,

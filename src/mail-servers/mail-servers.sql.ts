@@ -5,9 +5,9 @@ import { leastUuid, type MailServerId, type OrganizationId } from '../values/ids
 import type { MailServer, MailServerKey } from './mail-server.ts'
 
 const columns = sql`
-  organization_id, id, name, preset, host, port, security, username, auth, kinds, from_domains, priority, weight,
-  connections, messages_per_second, messages_per_day, shape_by_receiver, webhook_secret is not null as has_webhook_secret, status, failure,
-  failing_since, next_try_at, tested_at, updated_at, created_at`
+  organization_id, id, name, preset, host, port, security, username, auth, is_shared, kinds, from_domains, priority,
+  weight, connections, messages_per_second, messages_per_day, shape_by_receiver,
+  webhook_secret is not null as has_webhook_secret, status, failure, failing_since, next_try_at, tested_at, updated_at, created_at`
 
 export type Sealed = { url: Buffer; oauth: Buffer | null; webhookSecret: Buffer | null }
 /** With its encrypted credentials. */
@@ -43,6 +43,7 @@ export type StoredSettings = Sealed &
     | 'security'
     | 'username'
     | 'auth'
+    | 'isShared'
     | 'kinds'
     | 'fromDomains'
     | 'priority'
@@ -56,10 +57,10 @@ export type StoredSettings = Sealed &
 export const insertMailServer = (db: Writer, { organizationId, id }: MailServerKey, row: StoredSettings) =>
   only(db<MailServer>`
     insert into mail_servers (organization_id, id, name, preset, url, oauth, webhook_secret, host, port, security, username,
-      auth, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day,
+      auth, is_shared, kinds, from_domains, priority, weight, connections, messages_per_second, messages_per_day,
       shape_by_receiver)
     values (${organizationId}, ${id}, ${row.name}, ${row.preset}, ${row.url}, ${row.oauth}, ${row.webhookSecret}, ${row.host},
-      ${row.port}, ${row.security}, ${row.username}, ${row.auth}, ${row.kinds}, ${row.fromDomains}, ${row.priority},
+      ${row.port}, ${row.security}, ${row.username}, ${row.auth}, ${row.isShared}, ${row.kinds}, ${row.fromDomains}, ${row.priority},
       ${row.weight}, ${row.connections}, ${row.messagesPerSecond}, ${row.messagesPerDay},
       ${row.shapeByReceiver})
     returning ${columns}`)
@@ -75,7 +76,7 @@ export const updateMailServer = (
     update mail_servers
     set name = ${row.name}, preset = ${row.preset}, url = ${row.url}, oauth = ${row.oauth},
       webhook_secret = ${row.webhookSecret}, host = ${row.host}, port = ${row.port}, security = ${row.security},
-      username = ${row.username}, auth = ${row.auth}, kinds = ${row.kinds}, from_domains = ${row.fromDomains},
+      username = ${row.username}, auth = ${row.auth}, is_shared = ${row.isShared}, kinds = ${row.kinds}, from_domains = ${row.fromDomains},
       priority = ${row.priority}, weight = ${row.weight}, connections = ${row.connections},
       messages_per_second = ${row.messagesPerSecond}, messages_per_day = ${row.messagesPerDay},
       shape_by_receiver = ${row.shapeByReceiver},
@@ -83,6 +84,7 @@ export const updateMailServer = (
       failure = case when ${isNew} then null else failure end,
       failing_since = case when ${isNew} then null else failing_since end,
       next_try_at = case when ${isNew} then null else next_try_at end,
+      failure_reported_at = case when ${isNew} then null else failure_reported_at end,
       tested_at = case when ${isNew} then null else tested_at end,
       updated_at = now()
     where organization_id = ${organizationId} and id = ${id}
@@ -91,19 +93,12 @@ export const updateMailServer = (
 export const deleteMailServerRow = (db: Writer, organizationId: OrganizationId, id: MailServerId) =>
   hasRows(db`delete from mail_servers where organization_id = ${organizationId} and id = ${id} returning true`)
 
-/** Has no effect if the connection was changed since. `updated_at` stays the same: open connections remain in use. */
-export const recordTest = (
-  db: Writer,
-  { organizationId, id, url }: MailServerKey & Pick<Sealed, 'url'>,
-  failure: string | null,
-) =>
-  db`
-    update mail_servers
-    set tested_at = tested.now, status = ${failure === null ? 'working' : 'failing'}, failure = ${failure},
-      failing_since = case when ${failure}::text is not null then coalesce(failing_since, tested.now) end,
-      next_try_at = case when ${failure}::text is not null then next_try_at end
-    from (select now() as now) as tested
-    where organization_id = ${organizationId} and id = ${id} and url = ${url}`
+/** Returns false if the connection was changed since. `updated_at` stays the same: open connections remain in use. */
+export const updateTested = (db: Writer, { organizationId, id, url }: MailServerKey & Pick<Sealed, 'url'>) =>
+  hasRows(db`
+    update mail_servers set tested_at = now()
+    where organization_id = ${organizationId} and id = ${id} and url = ${url}
+    returning true`)
 
 export const findOAuth = (db: Reader, { organizationId, id }: MailServerKey) =>
   first(db<{ oauth: Buffer | null }>`

@@ -4,6 +4,7 @@ import type { Db } from '../db/db.ts'
 import type { MailServerId, OrganizationId } from '../values/ids.ts'
 import { chooseServers, type EmailToRoute } from './choose.ts'
 import { installationServer, type OpenServer, RetirableTransport } from './open-server.ts'
+import { findPreset } from './presets.ts'
 import { findOperator, hasMailServers, type MailServerRow, selectUsableServers } from './runtime.sql.ts'
 
 /** Organizations whose mail servers are known at the same time. Connections of the others are closed. */
@@ -189,6 +190,7 @@ export class MailServers {
     return {
       ...row,
       row,
+      provider: findPreset(row.preset)?.provider ?? null,
       transport,
       state: () => transport.state(),
       send: (mail, options) => transport.send(mail, options),
@@ -200,6 +202,7 @@ const installationOf = (relay: Transport): OpenServer => ({
   id: installationServer,
   organizationId: undefined,
   name: 'SMTP_URL',
+  provider: null,
   kinds: ['transactional', 'marketing'],
   fromDomains: [],
   priority: 0,

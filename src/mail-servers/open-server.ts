@@ -1,6 +1,7 @@
 import type { Mail, RelayState, SendOptions, SendOutcome, Transport } from '@waxwing/smtp-client'
 import type { MailServerId, OrganizationId } from '../values/ids.ts'
 import type { Routing } from './choose.ts'
+import type { ReportProvider } from './preset.ts'
 
 /** SMTP_URL, or a mail server of an organization, as this process uses it. */
 export type OpenServer = Routing & {
@@ -9,6 +10,8 @@ export type OpenServer = Routing & {
   /** Undefined for SMTP_URL. */
   organizationId: OrganizationId | undefined
   name: string
+  /** Whose reports of bounces are understood, if it is a known provider. */
+  provider: ReportProvider | null
   messagesPerSecond: number | null
   messagesPerDay: number | null
   state(): RelayState

@@ -9,6 +9,7 @@ export type MailServerRow = {
   organizationId: OrganizationId
   id: MailServerId
   name: string
+  preset: string | null
   host: string
   url: Buffer
   oauth: Buffer | null
@@ -26,7 +27,7 @@ export type MailServerRow = {
 
 export const selectUsableServers = (db: Reader, organizationIds: readonly OrganizationId[]) =>
   db<MailServerRow>`
-    select organization_id, id, name, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
+    select organization_id, id, name, preset, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
       messages_per_second, messages_per_day, status, updated_at
     from mail_servers
     where organization_id = any (${organizationIds}::uuid[])

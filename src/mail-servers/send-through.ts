@@ -1,6 +1,7 @@
 import type { Mail, SendOptions, SendOutcome } from '@waxwing/smtp-client'
 import type { Limit, Taken } from '../sending-limits/sending-limits.ts'
 import type { OpenServer } from './open-server.ts'
+import type { ReportProvider } from './preset.ts'
 
 export type Carried = { kind: 'carried'; server: OpenServer; outcome: SendOutcome }
 /** The email may not be sent before `waitMs`, because of a limit of the server. */
@@ -64,3 +65,12 @@ export function limitsOf({
 }
 
 const none: readonly Limit[] = []
+
+export const noProviders: readonly ReportProvider[] = []
+
+/** Returns the providers of the servers, whose webhooks identify an email by its headers. */
+export function providersOf(servers: readonly OpenServer[]): readonly ReportProvider[] {
+  // The usual case.
+  if (servers.every(({ provider }) => provider === null)) return noProviders
+  return servers.flatMap(({ provider }) => provider ?? [])
+}

@@ -138,6 +138,7 @@ export function storedTarget(box: SecretBox, server: SealedMailServer): Target |
 }
 
 const defaults = {
+  isShared: false,
   kinds: ['transactional', 'marketing'] as StoredSettings['kinds'],
   fromDomains: [],
   priority: 10,
@@ -164,6 +165,7 @@ export function settingsOf(
     ...{ preset, host, port, security, username, auth: authOf(target) },
     ...sealCredentials(box, credentialsOf(target)),
     webhookSecret: webhookSecretOf(box, input.webhookSecret, preset, current),
+    isShared: input.isShared ?? before.isShared,
     kinds: input.kinds ?? before.kinds,
     fromDomains: input.fromDomains === undefined ? before.fromDomains : domainsOf(input.fromDomains),
     priority: input.priority ?? before.priority,

@@ -1,9 +1,11 @@
+import type { RelayState } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import type { Connector } from './connector.ts'
 import { unreadableCredentials } from './credentials.ts'
+import type { MailServer } from './mail-server.ts'
 import type { ConnectionInput } from './mail-servers.shapes.ts'
-import { recordTest, type SealedMailServer } from './mail-servers.sql.ts'
+import { type SealedMailServer, updateTested } from './mail-servers.sql.ts'
 import { storedTarget, targetOf } from './settings.ts'
 import { type ConnectionTest, testConnection } from './test-connection.ts'
 
@@ -14,6 +16,8 @@ export type TestParts = {
   connector: Connector
   /** The time for a test as a whole. */
   testMs: number
+  /** Records the result of the test of a stored mail server. */
+  onTested: (server: MailServer, state: RelayState) => Promise<void>
 }
 
 /** Tests a stored mail server, and stores whether it works. No connection to the database is held during the test. */
@@ -25,7 +29,7 @@ export async function testMailServer(parts: TestParts, server: SealedMailServer)
   if (oauth) connector.tokens.forget({ ...server, oauth })
   const options = connector.optionsFor(server)
   const result = target && options ? await testConnection(target, options, testMs) : unreadable
-  await recordTest(db.statement, server, failureOf(result))
+  if (await updateTested(db.statement, server)) await parts.onTested(server, stateOf(result))
   return result
 }
 
@@ -36,7 +40,13 @@ export async function testSettings(parts: TestParts, input: ConnectionInput): Pr
   return testConnection(target, connector.optionsForTest(target.oauth), testMs)
 }
 
-const failureOf = ({ ok, steps }: ConnectionTest) => (ok ? null : (steps.at(-1)?.detail ?? null))
+const retryMs = 60_000
+
+function stateOf({ ok, steps }: ConnectionTest): RelayState {
+  if (ok) return { kind: 'up' }
+  const now = Date.now()
+  return { kind: 'down', since: new Date(now), reason: steps.at(-1)!.detail, nextTryAt: new Date(now + retryMs) }
+}
 
 const unreadable: ConnectionTest = {
   ok: false,

@@ -10,7 +10,14 @@ import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import type { MailServers } from '../mail-servers/mail-servers.ts'
 import type { OpenServer } from '../mail-servers/open-server.ts'
-import { type Carried, type Limited, limitsOf, sendThrough } from '../mail-servers/send-through.ts'
+import {
+  type Carried,
+  type Limited,
+  limitsOf,
+  noProviders,
+  providersOf,
+  sendThrough,
+} from '../mail-servers/send-through.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import type { SendingLimits } from '../sending-limits/sending-limits.ts'
@@ -110,7 +117,7 @@ async function attemptLoaded(
   const suppressed = ineligibleReason({ kind: row.flowKind, isTest: row.isTest }, row)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { senders } = parts
+  const { senders, tokens, settings } = parts
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
   const found = senders.identityOf(row.organizationId, from)
@@ -122,6 +129,8 @@ async function attemptLoaded(
   const email = { id: row.id, kind: row.flowKind, from }
   const servers = parts.servers.serversFor(row.organizationId, email, row.mailServerId)
 
+  const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
+
   const asking = { isBulk: row.flowKind === 'marketing', hasWaited: row.hasWaited, isInBroadcast }
   const take = (server: OpenServer) => parts.limits.take(row.organizationId, limitsOf(server), asking)
   const context = { row, attempt, retryDelays: parts.retryDelays }
@@ -129,7 +138,7 @@ async function attemptLoaded(
   const deliver = async (
     renderBody: (values: TemplateValues) => EmailBody | undefined,
   ): Promise<Outcome | undefined> => {
-    const write = () => makeEmail(message, parts, hosts, renderBody)
+    const write = () => makeEmail(message, { tokens, settings, idHeaders }, hosts, renderBody)
     if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
     if (!servers) {
       const mail = write()

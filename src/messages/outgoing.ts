@@ -5,6 +5,7 @@ import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
+import type { ReportProvider } from '../mail-servers/preset.ts'
 import { compose, composePieces, type Email, type EmailInPieces } from '../mime/compose.ts'
 import type { Piece } from '../mime/pieces.ts'
 import type { Tokens } from '../secrets/tokens.ts'
@@ -14,12 +15,15 @@ import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
 import { trackLinks } from './track-links.ts'
 
+/** By the signed message id. */
+export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>
+
 /** `SenderHosts` of the installation, which a sending domain may replace. */
 export type EmailSettings = SenderHosts & {
   /** The sender of flows without their own: `Name <address>` or an address. */
   mailFrom: { name: string | null; email: string }
-  /** Headers with the signed message id, by which a provider webhook identifies the message. */
-  idHeaders?: ((signedId: string) => Readonly<Record<string, string>>) | undefined
+  /** Headers with the signed message id, by which the webhooks of these and other providers identify the message. */
+  idHeaders?: ((providers: readonly ReportProvider[]) => IdHeaders | undefined) | undefined
 }
 
 /** Parses `Name <address>` or an address. Throws `SetupFault` if MAIL_FROM is invalid. */
@@ -92,7 +96,7 @@ const purposesOf = ({ isTest }: SendRow) => (isTest ? ofTests : ordinary)
  */
 export function makeEmail(
   { row, version, content }: MessageToSend,
-  { tokens, settings }: { tokens: Tokens; settings: EmailSettings },
+  { tokens, settings, idHeaders }: { tokens: Tokens; settings: EmailSettings; idHeaders: IdHeaders | undefined },
   { baseUrl, bounceDomain }: SenderHosts,
   renderBody: (values: TemplateValues) => EmailBody | undefined,
 ): OutgoingEmail | undefined {
@@ -121,14 +125,14 @@ export function makeEmail(
         })
   const from = senderOfMessage(version, content, settings.mailFrom)
   const addressIds = { organizationId, messageId }
-  const signedId = bounceDomain || settings.idHeaders ? tokens.sign('bounce', addressIds) : ''
+  const signedId = bounceDomain || idHeaders ? tokens.sign('bounce', addressIds) : ''
   const replyTo = content?.from ? content.replyTo : version.replyTo === null ? [] : [{ email: version.replyTo }]
   const headers = content?.headers.length
     ? {
         ...Object.fromEntries(content.headers.map(({ name, value }) => [name, value])),
-        ...settings.idHeaders?.(signedId),
+        ...idHeaders?.(signedId),
       }
-    : settings.idHeaders?.(signedId)
+    : idHeaders?.(signedId)
   const email = {
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),

@@ -38,6 +38,8 @@ export const paths = {
   suppressions: '/contacts/suppressions',
   domains: '/settings/domains',
   domain: (id: string) => `/settings/domains/${id}`,
+  mailServers: '/settings/mail-servers',
+  mailServer: (id: string) => `/settings/mail-servers/${id}`,
   sending: '/settings/sending',
   team: '/settings/team',
   organization: '/settings/organization',

@@ -15,6 +15,7 @@ const settings: RouteObject[] = [
   { index: true, element: <Navigate to={paths.organization} replace /> },
   { path: 'sending', ...page(() => import('./settings/sending-page.tsx'), 'SendingPage') },
   { path: 'domains', ...page(() => import('./domains/domains-page.tsx'), 'DomainsPage') },
+  { path: 'mail-servers', ...page(() => import('./mail-servers/mail-servers-page.tsx'), 'MailServersPage') },
   { path: 'team', ...page(() => import('./settings/team-page.tsx'), 'TeamPage') },
   { path: 'profile', ...page(() => import('./settings/profile-page.tsx'), 'ProfilePage') },
   { path: 'organization', ...page(() => import('./settings/organization-page.tsx'), 'OrganizationPage') },
@@ -64,6 +65,10 @@ const appRoutes: RouteObject[] = [
   { path: 'inbox/:id?', ...page(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: 'settings', ...page(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'), children: settings },
   { path: 'settings/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
+  {
+    path: 'settings/mail-servers/:id',
+    ...page(() => import('./mail-servers/mail-server-page.tsx'), 'MailServerPage'),
+  },
   {
     path: 'developers',
     ...page(() => import('./settings/developers-frame.tsx'), 'DevelopersFrame'),

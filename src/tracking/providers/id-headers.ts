@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import type { ReportProvider } from '../../mail-servers/preset.ts'
 
 /** The name under which providers store the signed id of a message and return it in their events. */
 export const idName = 'waxwing-id'
@@ -9,19 +10,35 @@ type ProviderSettings = Pick<
   'PROVIDER_SES_TOPICS' | 'PROVIDER_SENDGRID_KEY' | 'PROVIDER_MAILGUN_KEY' | 'PROVIDER_POSTMARK_TOKEN'
 >
 
-/**
- * Returns a function that creates the headers by which the configured providers identify a message, or undefined if
- * none is configured.
- */
-export function idHeadersFor(config: ProviderSettings): ((signedId: string) => Record<string, string>) | undefined {
-  const { PROVIDER_SES_TOPICS, PROVIDER_SENDGRID_KEY, PROVIDER_MAILGUN_KEY, PROVIDER_POSTMARK_TOKEN } = config
-  if (!(PROVIDER_SES_TOPICS || PROVIDER_SENDGRID_KEY || PROVIDER_MAILGUN_KEY || PROVIDER_POSTMARK_TOKEN))
-    return undefined
-  return (id) => ({
-    [idHeader]: id,
-    ...(PROVIDER_SES_TOPICS && { 'X-SES-MESSAGE-TAGS': `${idName}=${id}` }),
-    ...(PROVIDER_SENDGRID_KEY && { 'X-SMTPAPI': JSON.stringify({ unique_args: { [idName]: id } }) }),
-    ...(PROVIDER_MAILGUN_KEY && { 'X-Mailgun-Variables': JSON.stringify({ [idName]: id }) }),
-    ...(PROVIDER_POSTMARK_TOKEN && { [`X-PM-Metadata-${idName}`]: id }),
-  })
+const headersOf: Record<ReportProvider, (id: string) => Record<string, string>> = {
+  ses: (id) => ({ 'X-SES-MESSAGE-TAGS': `${idName}=${id}` }),
+  sendgrid: (id) => ({ 'X-SMTPAPI': JSON.stringify({ unique_args: { [idName]: id } }) }),
+  mailgun: (id) => ({ 'X-Mailgun-Variables': JSON.stringify({ [idName]: id }) }),
+  postmark: (id) => ({ [`X-PM-Metadata-${idName}`]: id }),
 }
+const providers = Object.keys(headersOf) as ReportProvider[]
+
+export type IdHeaders = (signedId: string) => Record<string, string>
+
+/**
+ * Returns a function of the providers through which an email may be sent. It returns the headers by which they, and those in
+ * the settings, identify a message, or undefined if there is no provider.
+ */
+export function createIdHeaders(config: ProviderSettings): (more: readonly ReportProvider[]) => IdHeaders | undefined {
+  const isConfigured: Record<ReportProvider, unknown> = {
+    ses: config.PROVIDER_SES_TOPICS,
+    sendgrid: config.PROVIDER_SENDGRID_KEY,
+    mailgun: config.PROVIDER_MAILGUN_KEY,
+    postmark: config.PROVIDER_POSTMARK_TOKEN,
+  }
+  const configured = providers.filter((provider) => isConfigured[provider])
+  const ofConfigured = configured.length > 0 ? combined(configured) : undefined
+  return (more) => {
+    if (more.length === 0) return ofConfigured
+    return combined(providers.filter((provider) => isConfigured[provider] || more.includes(provider)))
+  }
+}
+
+const combined =
+  (chosen: readonly ReportProvider[]): IdHeaders =>
+  (id) => ({ [idHeader]: id, ...Object.assign({}, ...chosen.map((provider) => headersOf[provider](id))) })

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../../test/support/flows.ts'
+import { startRelay } from '../../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../../test/support/test-app.ts'
 import { until } from '../../../test/support/until.ts'
 
@@ -77,4 +78,16 @@ test('with a secret, the signature of the provider is required', async () => {
   expect((await change({ webhook_secret: null })).body.data.has_webhook_secret).toBe(false)
   const unknown = await addServer(app, {})
   expect(unknown.webhook_url).toBeNull()
+})
+
+test('email through a mail server has the header by which its provider identifies it', async () => {
+  const app = await newApp()
+  await using relay = await startRelay()
+  const place = { host: '127.0.0.1', port: relay.port, security: 'none', username: null, password: undefined }
+  const server = await addServer(app, { preset: 'postmark', ...place, kinds: ['transactional'] })
+  const messageId = await sentMessage(app)
+  const signed = relay.mails[0]!.mail.headers.find(({ key }) => key === 'x-pm-metadata-waxwing-id')!.value
+  const bounce = { RecordType: 'Bounce', Type: 'HardBounce', Details: '550', Metadata: { 'waxwing-id': signed } }
+  expect((await post(app, server.webhook_url, bounce)).body.data).toEqual({ received: 1, recorded: 1 })
+  expect((await app.manage('GET', `/organization/messages/${messageId}`)).body.data.status).toBe('bounced')
 })

@@ -85,6 +85,9 @@ export const keys = {
   sending: ['sending'],
   domains: ['domains'],
   domain: (id: string) => ['domains', id],
+  mailServers: ['mail-servers'],
+  mailServer: (id: string) => ['mail-servers', id],
+  mailServerPresets: ['mail-server-presets'],
 
   search: (kind: string, query: string) => ['search', kind, query],
   byId: (id: string) => ['by-id', id],

@@ -7,6 +7,7 @@ const tabs = [
   { to: paths.organization, label: 'Organization' },
   { to: paths.team, label: 'Team' },
   { to: paths.domains, label: 'Domains' },
+  { to: paths.mailServers, label: 'Mail servers' },
   { to: paths.sending, label: 'Sending' },
   { to: paths.profile, label: 'Profile' },
 ]

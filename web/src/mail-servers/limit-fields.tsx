@@ -1,0 +1,71 @@
+import { Button, Collapse, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { FormFields } from './form-fields.ts'
+
+/** What most people leave as it is. */
+export function LimitFields({ form }: { form: FormFields }) {
+  const [shown, setShown] = useState(false)
+  return (
+    <div>
+      <Button
+        variant="subtle"
+        px={4}
+        aria-expanded={shown}
+        leftSection={shown ? <IconChevronDown size={16} aria-hidden /> : <IconChevronRight size={16} aria-hidden />}
+        onClick={() => setShown(!shown)}
+      >
+        Order and limits
+      </Button>
+      <Collapse expanded={shown}>
+        <Stack gap="sm" mt="xs">
+          <TextInput
+            label="Only from these domains"
+            description="Separated by commas. Leave empty for all domains."
+            placeholder="example.com"
+            {...form.field('from_domains')}
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <NumberInput
+              label="Priority"
+              description="Lower is tried first"
+              min={0}
+              max={1_000}
+              {...form.field('priority')}
+            />
+            <NumberInput
+              label="Weight"
+              description="Share among the same priority"
+              min={1}
+              max={1_000}
+              {...form.field('weight')}
+            />
+            <NumberInput
+              label="Emails per second"
+              description="Empty for no limit"
+              min={0.01}
+              max={10_000}
+              {...form.field('messages_per_second')}
+            />
+            <NumberInput
+              label="Emails per day"
+              description="Empty for no limit"
+              min={1}
+              allowDecimal={false}
+              thousandSeparator=","
+              {...form.field('messages_per_day')}
+            />
+            <NumberInput
+              label="Connections"
+              description="At the same time"
+              min={1}
+              max={50}
+              allowDecimal={false}
+              {...form.field('connections')}
+            />
+          </SimpleGrid>
+        </Stack>
+      </Collapse>
+    </div>
+  )
+}

@@ -1,0 +1,46 @@
+import { List, Text, ThemeIcon } from '@mantine/core'
+import { IconCheck, IconX } from '@tabler/icons-react'
+import type { MailServerTest } from '../api/types.ts'
+import { Notice } from '../ui/notice.tsx'
+
+const names: Record<MailServerTest['steps'][number]['step'], string> = {
+  resolve: 'Find the host',
+  connect: 'Connect',
+  tls: 'Encrypt',
+  greeting: 'Greeting',
+  ehlo: 'Capabilities',
+  auth: 'Sign in',
+  quit: 'Close',
+}
+
+/** The dialogue with a mail server, step by step. */
+export function TestSteps({ result }: { result: MailServerTest }) {
+  return (
+    <Notice
+      tone={result.ok ? 'good' : 'bad'}
+      role={result.ok ? 'status' : 'alert'}
+      title={result.ok ? 'The connection works' : 'The connection doesn’t work'}
+    >
+      <List mt="xs" spacing="xs" listStyleType="none" aria-label="Steps of the test">
+        {result.steps.map(({ step, ok, detail }, index) => (
+          <List.Item
+            // biome-ignore lint/suspicious/noArrayIndexKey: The list is shown as it arrived.
+            key={index}
+            icon={
+              <ThemeIcon size={20} radius="xl" color={ok ? 'green' : 'red'} variant="light">
+                {ok ? <IconCheck size={14} aria-label="Succeeded" /> : <IconX size={14} aria-label="Failed" />}
+              </ThemeIcon>
+            }
+          >
+            <Text fw={600} size="sm">
+              {names[step]}
+            </Text>
+            <Text size="sm" className="break">
+              {detail}
+            </Text>
+          </List.Item>
+        ))}
+      </List>
+    </Notice>
+  )
+}
