@@ -238,6 +238,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               dkim: parts.dkim,
               settings: parts.mail,
               bounceProviders: providerTitles(config),
+              servers: parts.servers,
+              emails: parts,
             }),
           )
           await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))

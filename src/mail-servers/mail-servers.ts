@@ -120,6 +120,12 @@ export class MailServers {
     return waitMsOf(shared.length > 0 ? shared : (this.#installation ?? none))
   }
 
+  /** Whether emails of the organization leave the service. */
+  async transportOf(organizationId: OrganizationId): Promise<'smtp' | 'inbox'> {
+    await this.load(organizationId)
+    return this.hasServers(organizationId) || this.#shared().length > 0 || this.#installation ? 'smtp' : 'inbox'
+  }
+
   /** Whether the organization has mail servers of its own, which slow down no other organization. */
   hasServers(organizationId: OrganizationId): boolean {
     return (this.#known.get(organizationId)?.servers.length ?? 0) > 0

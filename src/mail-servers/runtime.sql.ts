@@ -72,11 +72,17 @@ export const updateWorking = (tx: Tx, { organizationId, id }: MailServerKey) =>
     set status = 'working', failure = null, failing_since = null, next_try_at = null, failure_reported_at = null
     where organization_id = ${organizationId} and id = ${id}`
 
-export type ServerState = { name: string; failure: string | null; nextTryAt: Date | null; isFailing: boolean }
+export type ServerState = {
+  id: MailServerId
+  name: string
+  status: MailServerRow['status']
+  failure: string | null
+  nextTryAt: Date | null
+}
 
 export const selectServerStates = (db: Reader, organizationId: OrganizationId) =>
   db<ServerState>`
-    select name, failure, next_try_at, status = 'failing' as is_failing
+    select id, name, status, failure, next_try_at
     from mail_servers
     where organization_id = ${organizationId}
     order by next_try_at`

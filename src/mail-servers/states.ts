@@ -7,6 +7,7 @@ import type { MailServers } from './mail-servers.ts'
 import {
   type FailureState,
   lockMailServer,
+  type ServerState,
   selectForgottenFailures,
   selectServerStates,
   updateFailing,
@@ -15,6 +16,8 @@ import {
 
 /** A restart of a mail server takes less. Also reported then if it recovers and fails again later. */
 const reportedAfterMs = 5_000
+
+export type { ServerState } from './runtime.sql.ts'
 
 export type MailServerChange = MailServerKey & { name: string; host: string } & (
     | { status: 'failing'; reason: string; since: Date }
@@ -76,12 +79,16 @@ export async function tryForgottenServers(db: Db, servers: MailServers): Promise
   await Promise.all(keys.map((key) => servers.check(key)))
 }
 
+/** Those that are tried again soonest first. */
+export const findServerStates: (db: Reader, organizationId: OrganizationId) => Promise<ServerState[]> =
+  selectServerStates
+
 /** Returns how the mail servers of an organization are, as stored, or undefined if it has none. All are down or it is up. */
 export async function findStoredState(db: Reader, organizationId: OrganizationId): Promise<StoredState | undefined> {
-  const servers = await selectServerStates(db, organizationId)
+  const servers = await findServerStates(db, organizationId)
   const [first] = servers
   if (!first) return undefined
-  if (!servers.every(({ isFailing }) => isFailing)) return { kind: 'up' }
+  if (!servers.every(({ status }) => status === 'failing')) return { kind: 'up' }
   return { kind: 'down', reason: `${first.name}: ${first.failure}`, nextTryAt: first.nextTryAt ?? new Date() }
 }
 

@@ -1,18 +1,23 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SmtpTarget } from '@waxwing/smtp-client'
 import { Type } from 'typebox'
-import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
+import { isOperator, type Member, memberOf, requireOperator, requireOwner } from '../accounts/guards.ts'
 import type { Config } from '../config/config.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { accepted, accepts, answers, Named, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
+import type { MailServers } from '../mail-servers/mail-servers.ts'
+import { findServerStates, type ServerState } from '../mail-servers/states.ts'
+import type { EmailParts } from '../messages/emails.ts'
 import { type EmailSettings, mailboxText } from '../messages/outgoing.ts'
 import { submissionAddressOf } from '../submission/submission.ts'
+import { toText } from '../values/ids.ts'
+import { sendFirstEmail } from './first-email.ts'
 import { liveProblems } from './going-live.ts'
 import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
-import type { SendingStatus } from './sending-status.ts'
+import type { Health, SendingStatus } from './sending-status.ts'
 
 const queuedMax = 10_000
 
@@ -28,8 +33,23 @@ const SendingOut = Named('SendingStatus', {
     ),
   ),
   mail_from: Type.String(),
-  state: oneOf('ok', 'failing', 'unknown'),
-  last_error: Nullable(Type.String({ description: forOperators })),
+  mail_servers: Type.Array(
+    Named('SendingMailServer', {
+      id: Type.String(),
+      name: Type.String(),
+      status: oneOf('untested', 'working', 'failing'),
+      failure: Nullable(Type.String()),
+      next_try_at: Nullable(Timestamp),
+    }),
+    { description: 'The mail servers of the organization. Without any, that of the installation is used.' },
+  ),
+  state: {
+    ...oneOf('ok', 'failing', 'unknown'),
+    description: 'Of several mail servers of the organization: `failing` if all of them are.',
+  },
+  last_error: Nullable(
+    Type.String({ description: `Of the mail server of the installation: ${forOperators.toLowerCase()}` }),
+  ),
   next_attempt_at: Nullable(
     Type.String({ format: 'date-time', description: 'When the unreachable mail server is retried.' }),
   ),
@@ -80,6 +100,8 @@ export type SendingRouteParts = {
   dkim: DkimSigner | undefined
   settings: EmailSettings
   bounceProviders: string[]
+  servers: MailServers
+  emails: EmailParts
 }
 
 export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
@@ -109,28 +131,54 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
         return ok(await sendingOut(parts, memberOf(request)))
       },
     })
+
+    api.post('/sending/first-email', {
+      onRequest: requireOwner,
+      schema: {
+        operationId: 'sendFirstEmail',
+        summary: 'Send an email to yourself',
+        description:
+          'Sends a short email from the given address to yours, to see that real email arrives. It is tracked and counted like other emails without a flow.',
+        errors: { sender_not_verified: 'The sender is not in a verified domain.' },
+        body: Type.Object({
+          from: Type.Optional(
+            Type.String({ description: 'The sender, such as `hello@example.com`. Default: that of the installation.' }),
+          ),
+        }),
+        response: accepts(Named('FirstEmail', { message_id: Type.String() })),
+      },
+      handler: async (request, reply) => {
+        const { organizationId, email: to } = memberOf(request)
+        const from = request.body.from ?? mailboxText(parts.settings.mailFrom)
+        const id = await sendFirstEmail(parts.emails, { organizationId, from, to, baseUrl: parts.settings.baseUrl })
+        return reply.status(202).send(accepted({ message_id: toText('msg', id) }, 'Email accepted'))
+      },
+    })
   }
 }
 
 async function sendingOut(
-  { config, read, sending, dkim, settings, bounceProviders }: SendingRouteParts,
+  { config, read, sending, dkim, settings, bounceProviders, servers }: SendingRouteParts,
   member: Member,
 ) {
   const { organizationId } = member
-  const { queue, pause } = await read(organizationId, async (tx) => ({
+  const transport = await servers.transportOf(organizationId)
+  const { queue, pause, states } = await read(organizationId, async (tx) => ({
     queue: await findSendingQueue(tx, organizationId, queuedMax),
     pause: await findPause(tx),
+    states: await findServerStates(tx, organizationId),
   }))
   const { queued, lastSentAt } = queue
-  const { state, lastError, nextTryAt } = sending.health(queue)
+  const { state, lastError, nextTryAt } = states.length > 0 ? healthOf(states) : sending.health(queue)
   const details = isOperator(member)
   return {
     details,
-    transport: sending.target ? ('smtp' as const) : ('inbox' as const),
+    transport,
     relay: details && sending.target ? relayOut(sending.target) : null,
     mail_from: mailboxText(settings.mailFrom),
+    mail_servers: states.map(serverOut),
     state,
-    last_error: details ? lastError : null,
+    last_error: details || states.length > 0 ? lastError : null,
     next_attempt_at: nextTryAt?.toISOString() ?? null,
     paused_since: pause?.since.toISOString() ?? null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
@@ -150,6 +198,23 @@ function submissionOut(config: Config) {
   if (!address) return null
   const { host, port, tlsPort, isPublic } = address
   return { host, port, tls_port: tlsPort, encrypted: isPublic }
+}
+
+const serverOut = ({ id, name, status, failure, nextTryAt }: ServerState) => ({
+  id: toText('mse', id),
+  name,
+  status,
+  failure,
+  next_try_at: nextTryAt?.toISOString() ?? null,
+})
+
+/** Of the mail servers of an organization. It can send while one of them works. */
+function healthOf(states: readonly ServerState[]): Health {
+  if (states.some(({ status }) => status === 'working')) return { state: 'ok', lastError: null, nextTryAt: null }
+  const failing = states.filter(({ status }) => status === 'failing')
+  if (failing.length < states.length) return { state: 'unknown', lastError: null, nextTryAt: null }
+  const [first] = failing
+  return { state: 'failing', lastError: `${first!.name}: ${first!.failure}`, nextTryAt: first!.nextTryAt }
 }
 
 /** Never includes the password. */
