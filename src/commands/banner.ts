@@ -46,7 +46,7 @@ export async function banner({
     ...(undecryptable > 0 ? [`  Attention  ${undecryptableWarning(undecryptable)}`] : []),
     ...findUnknownSettings(sources).map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
-    ...liveProblems(config).map(
+    ...(config.SMTP_URL === undefined ? [] : liveProblems(config, 'smtp')).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,
     ),
   ]

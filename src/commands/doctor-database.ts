@@ -11,6 +11,7 @@ import { onlyValue } from '../db/rows.ts'
 import { isMarkedWith } from '../db/secret-mark.ts'
 import { isPooled } from '../db/session.ts'
 import { countDependentKeys, domainKeyBox } from '../domains/dkim-keys.ts'
+import { failingServersMax, findFailingServers } from '../mail-servers/states.ts'
 import { openLog } from '../runtime/log.ts'
 import { findAppSecret } from '../secrets/secrets.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
@@ -26,6 +27,7 @@ import { checkLinkHosts } from './doctor-link-hosts.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 
 const clockDriftMaxSeconds = 5
+const shownServersMax = 5
 
 /** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
@@ -110,6 +112,15 @@ async function replica(db: Db, replica: Db): Promise<Finding> {
 async function* sending(db: Db): AsyncGenerator<Finding> {
   const pause = await findPause(db)
   if (pause) yield note('Sending', describePause(pause))
+  const failing = await findFailingServers(db)
+  for (const { name, host, failure } of failing.slice(0, shownServersMax))
+    yield note('Sending', `the mail server ${name} (${host}) of an organization does not accept email: ${failure}`)
+  const others = failing.length - shownServersMax
+  if (others > 0)
+    yield note(
+      'Sending',
+      `${others}${failing.length === failingServersMax ? ' or more' : ''} other mail servers do not accept email`,
+    )
 }
 
 /** Compares APP_SECRET with the database, and tries it on each webhook secret. */

@@ -111,7 +111,7 @@ async function baseUrl(url: string): Promise<Finding> {
 /** Skipped if the settings are invalid, which is reported separately. */
 function* goingLive(config: Config): Generator<Finding> {
   if (config.SMTP_URL === undefined || !settings(config).ok) return
-  const problems = liveProblems(config)
+  const problems = liveProblems(config, 'smtp')
   if (problems.length === 0) yield good('Going live', 'links and sender can be used')
   for (const { severity, message } of problems) yield (severity === 'hint' ? note : bad)('Going live', message)
 }

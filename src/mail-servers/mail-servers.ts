@@ -193,13 +193,23 @@ export class MailServers {
   #open(row: MailServerRow): TenantServer {
     const { open, onState } = this.#options
     const transport = new RetirableTransport(open(row, (state) => onState(row, state)))
+    // A mail server that was never down reports nothing.
+    let isProven = row.status === 'working'
+    const send: OpenServer['send'] = async (mail, options) => {
+      const outcome = await transport.send(mail, options)
+      if (!isProven && outcome.kind === 'accepted') {
+        isProven = true
+        onState(row, { kind: 'up' })
+      }
+      return outcome
+    }
     return {
       ...row,
       row,
       provider: findPreset(row.preset)?.provider ?? null,
       transport,
       state: () => transport.state(),
-      send: (mail, options) => transport.send(mail, options),
+      send,
     }
   }
 }

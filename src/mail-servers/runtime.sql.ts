@@ -87,6 +87,14 @@ export const selectServerStates = (db: Reader, organizationId: OrganizationId) =
     where organization_id = ${organizationId}
     order by next_try_at`
 
+/** Of all organizations, those that have failed longest first. */
+export const selectFailingServers = (db: Reader, limit: number) =>
+  db<{ name: string; host: string; failure: string | null }>`
+    select name, host, failure from mail_servers
+    where status = 'failing'
+    order by failing_since
+    limit ${limit}`
+
 /** Failing mail servers that nothing has tried for some time, for example because the process that used them was killed. */
 export const selectForgottenFailures = (db: Reader, { minutes, limit }: { minutes: number; limit: number }) =>
   db<MailServerKey>`

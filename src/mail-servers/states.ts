@@ -8,6 +8,7 @@ import {
   type FailureState,
   lockMailServer,
   type ServerState,
+  selectFailingServers,
   selectForgottenFailures,
   selectServerStates,
   updateFailing,
@@ -69,6 +70,9 @@ async function recordFailing(tx: Tx, { onChange, log }: StateParts, { key, serve
   log.warn({ mailServer: key.id, organization: key.organizationId, reason }, 'A mail server is failing')
   await onChange(tx, { ...key, name, host, status: 'failing', reason, since })
 }
+
+export const failingServersMax = 100
+export const findFailingServers = (db: Reader) => selectFailingServers(db, failingServersMax)
 
 const forgottenMinutes = 2
 const forgottenMax = 50

@@ -5,10 +5,10 @@ import { liveProblems } from './going-live.ts'
 const relay = { SMTP_URL: 'smtp://relay.example.com:587' }
 const live = { ...relay, BASE_URL: 'https://mail.acme.example', MAIL_FROM: 'Acme <hello@acme.example>' }
 
-const problemsOf = (environment: Environment) => liveProblems(readConfig(environment))
+const problemsOf = (environment: Environment, transport: 'smtp' | 'inbox' = 'smtp') =>
+  liveProblems(readConfig(environment), transport)
 
-test('there are no problems without a relay, or with a public base URL and sender', () => {
-  expect(problemsOf({})).toEqual([])
+test('there are no problems with a public base URL and sender', () => {
   expect(problemsOf(live)).toEqual([])
   expect(problemsOf({ ...live, BASE_URL: 'http://waxwing.corp.internal' })).toEqual([])
   expect(problemsOf({ ...live, BASE_URL: 'http://8.8.8.8:3000' })).toEqual([])
@@ -31,7 +31,8 @@ test('with a relay, a localhost sender and local links are faults', () => {
     expect(problemsOf({ ...live, BASE_URL: `http://${host}` }), host).toMatchObject([{ severity: 'fault' }])
 })
 
-test('with a relay on this machine, the problems are hints', () => {
+test('without a relay or with one on this machine, the problems are hints', () => {
+  expect(problemsOf({}, 'inbox')).toMatchObject([{ severity: 'hint' }, { severity: 'hint' }])
   for (const host of ['localhost:1025', '127.0.0.1', '[::1]:25'])
     expect(problemsOf({ SMTP_URL: `smtp://${host}` }), host).toMatchObject([{ severity: 'hint' }, { severity: 'hint' }])
 })

@@ -5,18 +5,16 @@ import { parseMailbox } from '../messages/outgoing.ts'
 import { hostOf } from '../values/domain.ts'
 import { isPublicAddress } from '../webhooks/addresses.ts'
 
-/** A `hint` if the relay is on this machine, because it may only show emails to a developer. */
+/** A `hint` without a mail server or if it is on this machine, because it may only show emails to a developer. */
 export type LiveProblem = { severity: 'fault' | 'hint'; message: string }
 
 type LiveSettings = Pick<Config, 'SMTP_URL' | 'BASE_URL' | 'MAIL_FROM'>
 
-/** Returns the settings that are wrong for emails to other people. Empty without a relay. */
-export function liveProblems({
-  SMTP_URL: relayUrl,
-  BASE_URL: baseUrl,
-  MAIL_FROM: mailFrom,
-}: LiveSettings): LiveProblem[] {
-  if (relayUrl === undefined) return []
+/** Returns the settings that are wrong for emails to other people. */
+export function liveProblems(
+  { SMTP_URL: relayUrl, BASE_URL: baseUrl, MAIL_FROM: mailFrom }: LiveSettings,
+  transport: 'smtp' | 'inbox',
+): LiveProblem[] {
   const { email } = parseMailbox(mailFrom)
   const messages = [
     ...(isOnlyHere(hostOf(new URL(baseUrl)))
@@ -28,7 +26,8 @@ export function liveProblems({
         ]
       : []),
   ]
-  const severity = isLoopback(parseSmtpUrl(relayUrl).host) ? 'hint' : 'fault'
+  const isHere = transport === 'inbox' || (relayUrl !== undefined && isLoopback(parseSmtpUrl(relayUrl).host))
+  const severity = isHere ? 'hint' : 'fault'
   return messages.map((message) => ({ severity, message }))
 }
 

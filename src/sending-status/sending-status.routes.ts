@@ -183,7 +183,7 @@ async function sendingOut(
     paused_since: pause?.since.toISOString() ?? null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
-    problems: details ? liveProblems(config) : [],
+    problems: details ? liveProblems(config, transport) : [],
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
     bounce_providers: bounceProviders,

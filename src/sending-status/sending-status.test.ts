@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { addMailServer } from '../../test/support/mail-servers.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
@@ -26,13 +27,17 @@ test('without a relay emails go to the inbox, and no records are needed', async 
     transport: 'inbox',
     relay: null,
     mail_from: 'hello@localhost',
+    mail_servers: [],
     state: 'ok',
     last_error: null,
     next_attempt_at: null,
     paused_since: null,
     last_sent_at: null,
     queued: 0,
-    problems: [],
+    problems: [
+      { severity: 'hint', message: expect.stringContaining('Set BASE_URL') },
+      { severity: 'hint', message: expect.stringContaining('Set MAIL_FROM') },
+    ],
     dkim: null,
     bounce_domain: null,
     bounce_providers: [],
@@ -42,6 +47,27 @@ test('without a relay emails go to the inbox, and no records are needed', async 
   })
   await send(app)
   await until('the mail to be sent', async () => (await sending(app)).last_sent_at)
+})
+
+test('the status is that of the mail servers of the organization, and the first email goes through them', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' })
+  const port = await freePort()
+  const failing = await addMailServer(app, { name: 'Old', url: `smtp://127.0.0.1:${port}`, priority: 1 })
+  await app.manage('POST', `/organization/mail-servers/${failing}/test`)
+  const last_error = expect.stringMatching(/^Old: .*refused/)
+  expect(await sending(app)).toMatchObject({ transport: 'smtp', state: 'failing', last_error })
+  await addMailServer(app, { name: 'New', url: relay.url, priority: 2 })
+  const firstEmail = (from: string) => app.manage('POST', '/organization/sending/first-email', { from })
+  expect((await firstEmail('hello@other.example')).status).toBe(422)
+  expect((await firstEmail('hello@acme.example')).status).toBe(202)
+  const received = await until('the email', () => relay.mails[0])
+  expect(received.mail.from?.address).toBe('hello@acme.example')
+  await until('its state', async () => (await sending(app)).state === 'ok')
+  expect((await sending(app)).mail_servers).toMatchObject([
+    { id: failing, name: 'Old', status: 'failing' },
+    { name: 'New', status: 'working' },
+  ])
 })
 
 test('the status shows how bounces are received', async () => {

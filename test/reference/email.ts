@@ -150,6 +150,7 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('getInboxEmail', { params: { id }, shorten: shortenMail })
   await recorder.record('getSendingStatus')
   await recorder.record('checkSending')
+  await recorder.record('sendFirstEmail', { body: { from: 'hello@example.com' } })
   const again = await recorder.record('sendMessageAgain', { params: { id } })
   await until('the email sent again', async () => {
     const { body } = await app.manage('GET', `/organization/messages/${again.data.message_id}`)

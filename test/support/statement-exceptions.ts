@@ -105,6 +105,7 @@ export const exceptions: Exception[] = [
         'Checks the credentials of all mail servers.',
       ],
       ['domains/domains.sql.ts', 'order by turn, next_check_at', ['no organization'], dueRows],
+      ['mail-servers/runtime.sql.ts', 'order by failing_since', ['no organization'], operatorCommand],
       ['mail-servers/runtime.sql.ts', 'order by next_try_at', ['no organization'], dueRows],
       [
         'mail-servers/runtime.sql.ts',

@@ -41,6 +41,8 @@ export const paths = {
   mailServers: '/settings/mail-servers',
   mailServer: (id: string) => `/settings/mail-servers/${id}`,
   sending: '/settings/sending',
+  firstEmail: '/settings/sending/first-email',
+  mailServers: '/settings/mail-servers',
   team: '/settings/team',
   organization: '/settings/organization',
   profile: '/settings/profile',

@@ -64,6 +64,10 @@ const appRoutes: RouteObject[] = [
   { path: 'activity', ...page(() => import('./activity/activity-page.tsx'), 'ActivityPage') },
   { path: 'inbox/:id?', ...page(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: 'settings', ...page(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'), children: settings },
+  {
+    path: 'settings/sending/first-email',
+    ...page(() => import('./first-email/first-email-page.tsx'), 'FirstEmailPage'),
+  },
   { path: 'settings/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
   {
     path: 'settings/mail-servers/:id',

@@ -104,7 +104,7 @@ function ChecklistOf({ organizationId }: { organizationId: string }) {
               ? 'Emails stay queued while Waxwing can’t connect to it.'
               : 'Until then, emails stay in the built-in inbox.'
           }
-          action={<StepLink to={paths.sending}>Sending settings</StepLink>}
+          action={<StepLink to={paths.firstEmail}>Show me how</StepLink>}
         />
         <Step
           done={steps.api_key}

@@ -1,9 +1,11 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { IconInbox, IconPlugConnected } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { DnsRecord, SendingStatus } from '../api/types.ts'
-import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { paths } from '../paths.ts'
+import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -103,7 +105,8 @@ function SendingState({ sending }: { sending: SendingStatus }) {
   )
 }
 
-function destinationOf({ transport, relay }: SendingStatus): string {
+function destinationOf({ transport, relay, mail_servers: servers }: SendingStatus): string {
+  if (servers.length > 0) return servers.map(({ name }) => name).join(', ')
   if (transport === 'inbox') return 'Built-in inbox'
   return relay ? `${relay.host}:${relay.port}` : 'Mail server of this installation'
 }
@@ -137,19 +140,14 @@ function SetupProblems({ problems }: { problems: SendingStatus['problems'] }) {
   )
 }
 
-const startCommand = `SMTP_URL=smtp://user:password@smtp.example.com:587 \\
-BASE_URL=https://waxwing.example.com \\
-MAIL_FROM=hello@example.com \\
-npm start`
-
 function NoMailServer() {
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">
       <Stack gap="xs">
-        <Text>
-          No mail server is configured, so every email goes to the built-in inbox. To send emails, restart Waxwing with:
-        </Text>
-        <CodeBlock code={startCommand} label="start command" />
+        <Text>No mail server is connected, so every email goes to the built-in inbox.</Text>
+        <Anchor component={Link} to={paths.firstEmail}>
+          Send your first real email
+        </Anchor>
       </Stack>
     </Notice>
   )

@@ -52,6 +52,8 @@ export const sendingQuery = queryOptions({
   queryFn: () => dataOf(api.GET('/api/v1/organization/sending')),
 })
 export const checkSending = () => dataOf(api.POST('/api/v1/organization/sending/check'))
+export const sendFirstEmail = (from: string) =>
+  dataOf(api.POST('/api/v1/organization/sending/first-email', { body: { from } }))
 
 export const membersQuery = queryOptions({
   queryKey: keys.members,

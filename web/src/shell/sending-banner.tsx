@@ -1,6 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import type { SendingStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { sendingQuery } from '../settings/settings.api.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -13,24 +14,56 @@ const refetchMs = 20_000
 export function SendingBanner() {
   const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: refetchMs })
   if (sending?.paused_since) return <PausedBanner since={sending.paused_since} />
-  if (sending?.state !== 'failing' || sending.queued === 0) return null
+  const failing = sending?.mail_servers.filter(({ status }) => status === 'failing') ?? []
+  if (sending?.state !== 'failing' && failing.length > 0) return <FailingServerBanner servers={failing} />
+  if (sending?.state !== 'failing' || (sending.queued === 0 && failing.length === 0)) return null
   return (
     <div className={classes.banner}>
-      <Notice tone="bad" role="status" title="Emails are queued: can’t connect to the mail server">
+      <Notice
+        tone="bad"
+        role="status"
+        title={
+          sending.queued > 0
+            ? 'Emails are queued: can’t connect to the mail server'
+            : 'Can’t connect to the mail server'
+        }
+      >
         {sending.last_error && <span className="break">{sending.last_error}. </span>}
         {sending.next_attempt_at && (
           <>
             Next attempt <AttemptTime at={sending.next_attempt_at} />.{' '}
           </>
         )}
-        {sending.details ? (
-          <Anchor component={Link} to={paths.sending}>
-            Sending settings
+        {sending.details || failing.length > 0 ? (
+          <Anchor component={Link} to={failing.length > 0 ? paths.mailServers : paths.sending}>
+            {failing.length > 0 ? 'Mail servers' : 'Sending settings'}
           </Anchor>
         ) : (
           'They will be sent as soon as the connection works again.'
         )}
       </Notice>
+    </div>
+  )
+}
+
+/** Other mail servers work. */
+function FailingServerBanner({ servers }: { servers: SendingStatus['mail_servers'] }) {
+  return (
+    <div className={classes.banner}>
+      {servers.map(({ id, name, failure, next_try_at: next }) => (
+        <Notice key={id} tone="warn" role="status" title={`The mail server ${name} does not accept email`}>
+          {failure && <span className="break">{failure}. </span>}
+          Other mail servers carry its emails if they may.{' '}
+          {next && (
+            <>
+              Next attempt <AttemptTime at={next} />.{' '}
+            </>
+          )}
+          <Anchor component={Link} to={paths.mailServers}>
+            Mail servers
+          </Anchor>
+        </Notice>
+      ))}
     </div>
   )
 }
