@@ -115,9 +115,16 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
     if (status !== current.status) await parts.onChange(tx, changed, current.status)
     return changed
   })
-  parts.afterChange(checked)
+  if (!isUsedAlike(domain, checked)) parts.afterChange(checked)
   return checked
 }
+
+/** Whether emails are sent in the same way. Otherwise nothing has to be read again. */
+const isUsedAlike = (before: Domain, after: Domain) =>
+  before.status === after.status &&
+  before.selector === after.selector &&
+  before.usesTrackingHost === after.usesTrackingHost &&
+  before.usesReturnPath === after.usesReturnPath
 
 /** False if the key was rotated or a host was changed during a check. */
 const hasSameRecords = (a: Domain, b: Domain) =>
@@ -145,15 +152,15 @@ export async function changeLabels(
   id: DomainId,
   changes: LabelChanges,
 ): Promise<Domain> {
-  const changed = await db.begin(async (tx) => {
+  const { before, after } = await db.begin(async (tx) => {
     const current = await existing('domain', lockDomain(tx, organizationId, id))
     const { trackingLabel, returnPathLabel } = checkLabels(current, changes, hosts)
     const isSameTracking = trackingLabel === current.trackingLabel
     const isSameReturnPath = returnPathLabel === current.returnPathLabel
-    if (isSameTracking && isSameReturnPath) return current
+    if (isSameTracking && isSameReturnPath) return { before: current, after: current }
     if (!isSameTracking) await releaseHost(tx, trackingHostOf(current), organizationId)
     const { tracking, return_path, spf, ...checks } = current.checks
-    return (await updateLabels(tx, organizationId, id, {
+    const changed = await updateLabels(tx, organizationId, id, {
       trackingLabel,
       returnPathLabel,
       usesTrackingHost: isSameTracking && current.usesTrackingHost,
@@ -163,10 +170,11 @@ export async function changeLabels(
         ...(isSameTracking && tracking && { tracking }),
         ...(isSameReturnPath && { ...(return_path && { return_path }), ...(spf && { spf }) }),
       },
-    }))!
+    })
+    return { before: current, after: changed! }
   })
-  afterChange(changed)
-  return changed
+  if (!isUsedAlike(before, after)) afterChange(after)
+  return after
 }
 
 /** Makes a second key. Email is signed with it once its record is found. */
@@ -196,5 +204,5 @@ export async function removeDomain(
     await releaseHost(tx, trackingHostOf(domain), organizationId)
     return domain
   })
-  afterChange(removed)
+  if (removed.verifiedAt) afterChange(removed)
 }
