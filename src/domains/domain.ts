@@ -37,6 +37,8 @@ export type Domain = {
   checkedAt: Date | null
   verifiedAt: Date | null
   failingSince: Date | null
+  /** How many emails leave on the first, second, … day on which it sends. */
+  warmUpPlan: number[] | null
   createdAt: Date
 }
 

@@ -5,7 +5,8 @@ import { type DomainId, leastUuid, type OrganizationId } from '../values/ids.ts'
 import type { Domain } from './domain.ts'
 
 const columns = sql`organization_id, id, name, status, ownership_token, selector, dkim_public_key, next_selector,
-  next_dkim_public_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path, checks, checked_at, verified_at, failing_since, created_at`
+  next_dkim_public_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path, checks, checked_at, verified_at, failing_since, created_at,
+  warm_up_plan`
 
 export type NewKey = { selector: string; privateKey: Buffer; publicKey: string }
 
@@ -161,12 +162,22 @@ export const replaceKeys = (db: Writer, before: SealedKeys, after: Pick<SealedKe
 
 export type SenderRow = Pick<
   Domain,
-  'name' | 'status' | 'selector' | 'trackingLabel' | 'returnPathLabel' | 'usesTrackingHost' | 'usesReturnPath'
+  | 'name'
+  | 'status'
+  | 'selector'
+  | 'trackingLabel'
+  | 'returnPathLabel'
+  | 'usesTrackingHost'
+  | 'usesReturnPath'
+  | 'organizationId'
+  | 'id'
+  | 'warmUpPlan'
 > & { dkimKey: Buffer }
 
 /** Returns the domain by its name if it was verified at least once. */
 export const findSender = (db: Reader, organizationId: OrganizationId, name: string) =>
   first(db<SenderRow>`
-    select name, status, selector, dkim_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path
+    select name, status, selector, dkim_key, tracking_label, return_path_label, uses_tracking_host, uses_return_path,
+      organization_id, id, warm_up_plan
     from domains
     where organization_id = ${organizationId} and name = ${name} and verified_at is not null`)

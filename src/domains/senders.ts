@@ -5,10 +5,12 @@ import { createSigner, type DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerified } from '../mail/sender-policy.ts'
 import { rememberLast } from '../runtime/remember-last.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
+import type { Limit } from '../sending-limits/sending-limits.ts'
 import { asciiDomain } from '../values/domain.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { returnPathHostOf, trackingHostOf } from './domain.ts'
 import { findSender, type SenderRow } from './domains.sql.ts'
+import { warmUpLimit } from './warm-up.ts'
 
 const keptMax = 10_000
 /** How long a change that another process made may go unnoticed. */
@@ -31,6 +33,7 @@ type KnownDomain = {
   /** The encrypted key of the signer. */
   dkimKey?: Buffer
   hosts: SenderHosts
+  warmUp: Limit | undefined
 }
 
 /** How an email from an address is sent. */
@@ -40,6 +43,8 @@ export type SenderIdentity = {
   /** Undefined if the email is not signed. */
   signer: DkimSigner | undefined
   hosts: SenderHosts
+  /** The limit of a warm-up plan, if the domain has one. */
+  warmUp: Limit | undefined
 }
 
 export type SendersOptions = {
@@ -79,7 +84,7 @@ export class Senders {
     this.#policy = policy
     this.#dkim = dkim
     this.#hosts = { baseUrl: hosts.baseUrl, bounceDomain: hosts.bounceDomain }
-    this.#unknown = { wasVerified: false, isVerified: false, signer: undefined, hosts: this.#hosts }
+    this.#unknown = { wasVerified: false, isVerified: false, signer: undefined, hosts: this.#hosts, warmUp: undefined }
   }
 
   /** Throws `Refusal` if the organization may not use the address. Null means the default sender. */
@@ -127,11 +132,12 @@ export class Senders {
     this.#known.delete(`${organizationId} ${name}`)
   }
 
-  #identityOf({ wasVerified, signer, hosts }: KnownDomain, address: string): SenderIdentity {
+  #identityOf({ wasVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
     return {
       isAllowed: wasVerified || this.#policy.allows(address),
       signer: signer ?? (this.#policy.signs(address) ? this.#dkim : undefined),
       hosts,
+      warmUp,
     }
   }
 
@@ -164,7 +170,8 @@ export class Senders {
     if (!isVerified) return { ...this.#unknown, wasVerified: true }
     // Reading a key takes as long as signing an email.
     const signer = last?.dkimKey?.equals(row.dkimKey) ? last.signer : this.#signerOf(row)
-    return { wasVerified: true, isVerified, signer, dkimKey: row.dkimKey, hosts: this.#hostsOf(row) }
+    const { dkimKey } = row
+    return { wasVerified: true, isVerified, signer, dkimKey, hosts: this.#hostsOf(row), warmUp: warmUpLimit(row) }
   }
 
   /** Returns undefined if the key was encrypted with another APP_SECRET. */

@@ -1,5 +1,7 @@
 import { insertRows } from '../db/cluster/insert-rows.ts'
-import type { Tx, Writer } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import type { Limit } from './limit.ts'
 import type { LimitUse } from './open-limit.ts'
 
@@ -8,15 +10,17 @@ type LockedUse = LimitKey & { use: LimitUse; now: number }
 type Row = LimitKey &
   Pick<LimitUse, 'day' | 'days' | 'used' | 'nextAt'> & { urgent: number; waited: number; bulk: number; now: number }
 
+const columns = sql`uses.organization_id, uses.key, day::text, days, used,
+  (extract(epoch from next_at) * 1000)::float8 as next_at,
+  (extract(epoch from urgent_until) * 1000)::float8 as urgent,
+  (extract(epoch from waited_until) * 1000)::float8 as waited,
+  (extract(epoch from bulk_until) * 1000)::float8 as bulk,
+  (extract(epoch from clock_timestamp()) * 1000)::float8 as now`
+
 /** Locks the rows of these limits in the order of their keys, and returns those that exist. */
 export async function lockUses(tx: Tx, keys: readonly LimitKey[]): Promise<LockedUse[]> {
   const rows = await tx<Row>`
-    select uses.organization_id, uses.key, day::text, days, used,
-      (extract(epoch from next_at) * 1000)::float8 as next_at,
-      (extract(epoch from urgent_until) * 1000)::float8 as urgent,
-      (extract(epoch from waited_until) * 1000)::float8 as waited,
-      (extract(epoch from bulk_until) * 1000)::float8 as bulk,
-      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    select ${columns}
     from unnest(
       ${keys.map(({ organizationId }) => organizationId)}::uuid[],
       ${keys.map(({ key }) => key)}::text[]
@@ -24,13 +28,25 @@ export async function lockUses(tx: Tx, keys: readonly LimitKey[]): Promise<Locke
     join sending_limit_uses as uses on uses.organization_id = asked.organization_id and uses.key = asked.key
     order by uses.organization_id, uses.key
     for no key update of uses`
-  return rows.map(({ organizationId, key, day, days, used, nextAt, urgent, waited, bulk, now }) => ({
-    organizationId,
-    key,
-    use: { day, days, used, nextAt, queues: { urgent, waited, bulk } },
-    now,
-  }))
+  return rows.map(toUse)
 }
+
+const toUse = ({ organizationId, key, day, days, used, nextAt, urgent, waited, bulk, now }: Row): LockedUse => ({
+  organizationId,
+  key,
+  use: { day, days, used, nextAt, queues: { urgent, waited, bulk } },
+  now,
+})
+
+export async function selectUses(db: Reader, organizationId: OrganizationId, keys: readonly string[]) {
+  const rows = await db<Row>`
+    select ${columns} from sending_limit_uses as uses
+    where organization_id = ${organizationId} and key = any (${keys}::text[])`
+  return rows.map(toUse)
+}
+
+export const deleteUse = (db: Writer, organizationId: OrganizationId, key: string) =>
+  db`delete from sending_limit_uses where organization_id = ${organizationId} and key = ${key}`
 
 /** Limits that exist are not changed. */
 export const insertUses = (db: Writer, keys: readonly LimitKey[]) =>

@@ -1,11 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import { leastUuid, type OrganizationId } from '../values/ids.ts'
 import { type Limit, type Urgency, urgencies } from './limit.ts'
-import { OpenLimit, type Refused } from './open-limit.ts'
-import { deleteOldUses, insertUses, type LimitKey, lockUses, updateUses } from './sending-limits.sql.ts'
+import { type LimitUse, OpenLimit, type Refused } from './open-limit.ts'
+import {
+  deleteOldUses,
+  deleteUse,
+  insertUses,
+  type LimitKey,
+  lockUses,
+  selectUses,
+  updateUses,
+} from './sending-limits.sql.ts'
 
 export type { Limit, Urgency } from './limit.ts'
 
@@ -51,6 +59,27 @@ const planPrefix = 'plan/'
 const keptDays = 2
 
 export const planKey = (id: string): string => `${planPrefix}${id}`
+
+/** The days on which something was sent, and what was sent today, of limits with a plan. Those never used are missing. */
+export async function findPlanUses(
+  db: Reader,
+  organizationId: OrganizationId,
+  limits: readonly Limit[],
+): Promise<Map<string, LimitUse>> {
+  const rows = await selectUses(
+    db,
+    organizationId,
+    limits.map(({ key }) => key),
+  )
+  const now = Date.now()
+  const limitOf = new Map(limits.map((limit) => [limit.key, limit]))
+  return new Map(rows.map(({ key, use }) => [key, new OpenLimit(limitOf.get(key)!, use, now).use]))
+}
+
+/** A plan with this id begins again. */
+export async function forgetPlan(db: Db, organizationId: OrganizationId, id: string): Promise<void> {
+  await deleteUse(db.statement, organizationId, planKey(id))
+}
 
 export async function deleteUnusedLimits(db: Db): Promise<void> {
   await deleteOldUses(db.statement, planPrefix, keptDays)
