@@ -24,6 +24,7 @@ import { registerDocumentation } from './documentation/documentation.routes.ts'
 import { domainRoutes } from './domains/domains.routes.ts'
 import { tlsRoutes } from './domains/tls.routes.ts'
 import { separateTrackingHosts } from './domains/tracking-hosts.ts'
+import { warmUpRoutes } from './domains/warm-up.routes.ts'
 import { eventExportRoutes } from './event-exports/exports.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
@@ -243,6 +244,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
             }),
           )
           await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
+          await add(organization, warmUpRoutes({ db }))
           await add(organization, receivingSiteRoutes({ db, read, sites: parts.sites }))
           await add(
             organization,

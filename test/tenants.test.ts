@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { eraseDeletedOrganizations } from '../src/privacy/erase-organization.ts'
 import { createFlow, orderFlow, send } from './support/flows.ts'
 import { sampleQuery } from './support/openapi-check.ts'
-import { smallGif } from './support/small-gif.ts'
 import { type Person, password, registerOther } from './support/people.ts'
+import { smallGif } from './support/small-gif.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
@@ -109,6 +109,7 @@ const bodyOf: Record<string, object> = {
   'PATCH webhooks': { name: 'Mine' },
   'PATCH event-exports': { name: 'Mine' },
   'PATCH mail-servers': { name: 'Mine' },
+  'PUT warm-up': { plan: [5] },
   'PUT receiving-sites': { messages_per_second: 2, messages_per_day: 5 },
   'POST preview': { context: { order_id: 1 } },
   'POST send': { contact_email: 'eve@other.example', context: { order_id: 1 } },

@@ -22,6 +22,7 @@ import type { Domain } from './domain.ts'
 import { selectDomain, selectDomains } from './domains.sql.ts'
 import { addDomain, changeLabels, type DomainParts, removeDomain, rotateKey, verifyDomain } from './domains.ts'
 import { type DomainHosts, recordsOf, relativeName } from './records.ts'
+import { WarmUpPlan } from './warm-up.routes.ts'
 
 const RecordOut = Named('DomainRecord', {
   purpose: oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking'),
@@ -43,6 +44,7 @@ const DomainOut = Named('Domain', {
   tracking_label: Type.String({ description: 'The first part of the name of the host of links, such as `links`.' }),
   return_path_label: Type.String({ description: 'The first part of the name of the host that receives bounces.' }),
   is_rotating: Type.Boolean({ description: 'Whether a second DKIM key waits for its record.' }),
+  warm_up_plan: Nullable(WarmUpPlan),
   failing_since: Nullable(Timestamp),
   verified_at: Nullable(Timestamp),
   checked_at: Nullable(Timestamp),
@@ -190,6 +192,7 @@ function domainOut(domain: Domain, hosts: DomainHosts) {
     tracking_label: domain.trackingLabel,
     return_path_label: domain.returnPathLabel,
     is_rotating: nextSelector !== null,
+    warm_up_plan: domain.warmUpPlan,
     failing_since: failingSince?.toISOString() ?? null,
     verified_at: verifiedAt?.toISOString() ?? null,
     checked_at: checkedAt?.toISOString() ?? null,

@@ -6,17 +6,17 @@ import { answers, IdParams, Named, Nothing, Nullable, ok } from '../http/envelop
 import { tagRoutes } from '../http/tags.ts'
 import { existing } from '../values/errors.ts'
 import { selectDomain } from './domains.sql.ts'
-import { readWarmUps, removeWarmUp, setWarmUp, usualPlan, type WarmUp } from './warm-up.ts'
+import { findWarmUp, removeWarmUp, setWarmUp, usualPlan, type WarmUp } from './warm-up.ts'
 
 const daysMax = 90
-const Plan = Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
+export const WarmUpPlan = Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
   minItems: 1,
   maxItems: daysMax,
   description: 'The most emails on the first, second, … day on which the domain sends. No limit after the last.',
 })
 
-export const WarmUpOut = Named('WarmUp', {
-  plan: Plan,
+const WarmUpOut = Named('WarmUp', {
+  plan: WarmUpPlan,
   day: Type.Integer({ description: 'Which day of the plan it is. Only days on which the domain sends count.' }),
   messages_per_day: Nullable(Type.Integer({ description: 'The most emails today. Null after the end of the plan.' })),
   sent_today: Type.Integer({ description: 'Emails that left today, in UTC, including transactional ones.' }),
@@ -25,6 +25,21 @@ export const WarmUpOut = Named('WarmUp', {
 export function warmUpRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Domains')
+    api.get('/domains/:id/warm-up', {
+      schema: {
+        operationId: 'getDomainWarmUp',
+        summary: 'Get the warm-up of a domain',
+        description: 'Which day of its plan it is, and what left today. Null if the domain has no plan.',
+        params: IdParams,
+        response: answers(Nullable(WarmUpOut)),
+      },
+      handler: async (request) => {
+        const target = targetOf(request, 'dom')
+        const domain = await existing('domain', selectDomain(db, ...target))
+        return ok(warmUpOut(await findWarmUp(db, domain)))
+      },
+    })
+
     api.put('/domains/:id/warm-up', {
       schema: {
         operationId: 'setDomainWarmUp',
@@ -33,14 +48,14 @@ export function warmUpRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 
 Changing a plan does not begin it again. Without a \`plan\`, the usual one applies: ${usualPlan.join(', ')}.`,
         params: IdParams,
-        body: Type.Object({ plan: Type.Optional(Plan) }),
+        body: Type.Object({ plan: Type.Optional(WarmUpPlan) }),
         response: answers(WarmUpOut),
       },
       handler: async (request) => {
         const target = targetOf(request, 'dom')
         await setWarmUp(db, ...target, request.body.plan ?? usualPlan)
         const domain = await existing('domain', selectDomain(db, ...target))
-        return ok(warmUpOut((await readWarmUps(db, target[0], [domain])).get(domain.id))!)
+        return ok(warmUpOut(await findWarmUp(db, domain))!)
       },
     })
 
@@ -60,8 +75,8 @@ Changing a plan does not begin it again. Without a \`plan\`, the usual one appli
   }
 }
 
-export const warmUpOut = (warmUp: WarmUp | undefined) =>
-  warmUp === undefined
+const warmUpOut = (warmUp: WarmUp | null) =>
+  warmUp === null
     ? null
     : {
         plan: [...warmUp.plan],

@@ -1,5 +1,5 @@
 import type { Db, Reader } from '../db/db.ts'
-import { findPlanUses, forgetPlan, type Limit, planKey } from '../sending-limits/sending-limits.ts'
+import { findPlanUse, forgetPlan, type Limit, planKey } from '../sending-limits/sending-limits.ts'
 import { existing } from '../values/errors.ts'
 import type { DomainId, OrganizationId } from '../values/ids.ts'
 import type { Domain } from './domain.ts'
@@ -29,28 +29,12 @@ export const warmUpLimit = ({ organizationId, id, name, warmUpPlan }: PlannedDom
         sparesUrgent: true,
       }
 
-/** The state of the plans of domains that have one. */
-export async function readWarmUps(
-  db: Reader,
-  organizationId: OrganizationId,
-  domains: readonly PlannedDomain[],
-): Promise<Map<DomainId, WarmUp>> {
-  const planned = domains.flatMap((domain) => {
-    const limit = warmUpLimit(domain)
-    return limit ? [{ id: domain.id, plan: domain.warmUpPlan!, limit }] : []
-  })
-  if (planned.length === 0) return new Map()
-  const uses = await findPlanUses(
-    db,
-    organizationId,
-    planned.map(({ limit }) => limit),
-  )
-  return new Map(
-    planned.map(({ id, plan, limit }) => {
-      const { days, used } = uses.get(limit.key) ?? { days: 1, used: 0 }
-      return [id, { plan, day: days, messagesPerDay: plan[days - 1] ?? null, sentToday: used }]
-    }),
-  )
+/** Returns null if the domain has no plan. */
+export async function findWarmUp(db: Reader, domain: PlannedDomain): Promise<WarmUp | null> {
+  const limit = warmUpLimit(domain)
+  if (!limit?.plan) return null
+  const { days, used } = (await findPlanUse(db, limit)) ?? { days: 1, used: 0 }
+  return { plan: limit.plan, day: days, messagesPerDay: limit.plan[days - 1] ?? null, sentToday: used }
 }
 
 /** Starts or changes a plan, which then continues at the same day. */

@@ -38,11 +38,10 @@ const toUse = ({ organizationId, key, day, days, used, nextAt, urgent, waited, b
   now,
 })
 
-export async function selectUses(db: Reader, organizationId: OrganizationId, keys: readonly string[]) {
-  const rows = await db<Row>`
-    select ${columns} from sending_limit_uses as uses
-    where organization_id = ${organizationId} and key = any (${keys}::text[])`
-  return rows.map(toUse)
+export async function findUse(db: Reader, { organizationId, key }: LimitKey): Promise<LimitUse | undefined> {
+  const [row] = await db<Row>`
+    select ${columns} from sending_limit_uses as uses where organization_id = ${organizationId} and key = ${key}`
+  return row && toUse(row).use
 }
 
 export const deleteUse = (db: Writer, organizationId: OrganizationId, key: string) =>

@@ -8,10 +8,10 @@ import { type LimitUse, OpenLimit, type Refused } from './open-limit.ts'
 import {
   deleteOldUses,
   deleteUse,
+  findUse,
   insertUses,
   type LimitKey,
   lockUses,
-  selectUses,
   updateUses,
 } from './sending-limits.sql.ts'
 
@@ -60,20 +60,10 @@ const keptDays = 2
 
 export const planKey = (id: string): string => `${planPrefix}${id}`
 
-/** The days on which something was sent, and what was sent today, of limits with a plan. Those never used are missing. */
-export async function findPlanUses(
-  db: Reader,
-  organizationId: OrganizationId,
-  limits: readonly Limit[],
-): Promise<Map<string, LimitUse>> {
-  const rows = await selectUses(
-    db,
-    organizationId,
-    limits.map(({ key }) => key),
-  )
-  const now = Date.now()
-  const limitOf = new Map(limits.map((limit) => [limit.key, limit]))
-  return new Map(rows.map(({ key, use }) => [key, new OpenLimit(limitOf.get(key)!, use, now).use]))
+/** What is used of a limit today. Undefined if it was never used. */
+export async function findPlanUse(db: Reader, limit: Limit): Promise<LimitUse | undefined> {
+  const use = await findUse(db, limit)
+  return use && new OpenLimit(limit, use, Date.now()).use
 }
 
 /** A plan with this id begins again. */

@@ -21,6 +21,9 @@ export async function recordDomains(
   await recorder.record('listDomains')
   const rotated = await recorder.record('rotateDomainKey', { params })
   await recorder.record('getDomain', { params })
+  await recorder.record('setDomainWarmUp', { params, body: { plan: [50, 100, 200, 400, 800] } })
+  await recorder.record('getDomainWarmUp', { params })
+  await recorder.record('removeDomainWarmUp', { params })
   await recorder.record('deleteDomain', { params })
   const keys = (rotated.data.records as DnsRecord[]).filter(({ purpose }) => purpose === 'dkim')
   return [
