@@ -334,7 +334,8 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
     port,
     domain: bounceDomain,
     verify: (address) => isReturnAddress({ tokens, senders, bounceDomain }, address),
-    onEmail: (mail) => processIncomingBounce({ db, tokens, events, tasks, log }, mail),
+    onEmail: (mail) =>
+      processIncomingBounce({ db, tokens, events, tasks, log, onSoftBounce: parts.onSoftBounce }, mail),
     ...(tls && { tls }),
     log,
   })

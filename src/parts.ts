@@ -38,6 +38,7 @@ import { WebhookAddresses } from './mail-servers/webhook-addresses.ts'
 import { Confirmations } from './mcp/confirmations.ts'
 import { Acceptor } from './messages/accept.ts'
 import { EmailAcceptor } from './messages/accept-emails.ts'
+import { reportSoftBounce } from './messages/email-limits.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { recordDomainChange } from './notices/domain-notices.ts'
 import { measureBacklog } from './queue/backlog-metrics.ts'
@@ -47,7 +48,7 @@ import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
-import { createSendingParts } from './sending-parts.ts'
+import { createSendingParts, type SendingParts } from './sending-parts.ts'
 import { SendingProcesses } from './sending-processes/sending-processes.ts'
 import { SendingPause } from './sending-status/sending-pause.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
@@ -57,6 +58,7 @@ import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
 import { createPageSender } from './tracking/page.ts'
+import type { VerdictParts } from './tracking/verdicts.ts'
 import { hostOf } from './values/domain.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
@@ -162,6 +164,7 @@ export function createParts(options: PartsOptions) {
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,
+    onSoftBounce: reporterOf(sendingParts),
     feedReaders: new WaitingReaders(db, failures),
     pause,
     quota,
@@ -234,6 +237,12 @@ function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, 
     log,
   })
 }
+
+/** A site that bounces email because of its rate gets less of it. Nothing waits for this. */
+const reporterOf =
+  (parts: SendingParts): VerdictParts['onSoftBounce'] =>
+  (message, bounce) =>
+    void reportSoftBounce(parts, message, bounce).catch(() => {})
 
 type ReplicaParts = { limits: Tuning; db: Db; replicaDb: Db; log: Log; failures: FailureLog; metrics: Registry }
 

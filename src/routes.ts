@@ -319,13 +319,14 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     }),
   )
   await add(server, tlsRoutes(parts.trackingHosts))
-  await add(server, providerRoutes({ config, db, tokens, events: parts.events }))
+  await add(server, providerRoutes({ config, db, tokens, events: parts.events, onSoftBounce: parts.onSoftBounce }))
   await add(
     server,
     mailServerReportRoutes({
       db,
       tokens,
       events: parts.events,
+      onSoftBounce: parts.onSoftBounce,
       box: parts.mailServerBox,
       addresses: parts.webhookAddresses,
       shares: parts.shares,

@@ -116,7 +116,7 @@ function createMailParts(options: SendingPartsOptions, connector: Connector) {
 }
 
 function createServers(
-  { db, log, secrets, connectionShare: share = 1 }: SendingPartsOptions,
+  { config, db, log, secrets, connectionShare: share = 1 }: SendingPartsOptions,
   connector: Connector,
   relay: Transport | undefined,
   counted: (transport: Transport) => Transport,
@@ -125,6 +125,7 @@ function createServers(
   return new MailServers({
     db,
     relay,
+    shapeByReceiver: config.SMTP_SHAPING,
     open: (row, onState) => counted(openMailServer(opening, row, onState)),
     onState: (row, state) => void recordState({ db, log, onChange: recordMailServerChange }, row, state),
   })
@@ -144,6 +145,7 @@ export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
   settings: parts.mail,
   servers: parts.servers,
   limits: parts.sendingLimits,
+  sites: parts.sites,
   senders: parts.senders,
   contents: parts.contents,
   retryDelays: parts.config.MAIL_RETRY_DELAYS,

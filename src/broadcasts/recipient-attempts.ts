@@ -145,7 +145,7 @@ export class RecipientAttempts {
   }
 
   #resultOf(row: SendRow, outcome: Outcome): RecipientResult {
-    if (outcome.status !== 'queued') this.#deferrals = 0
+    if (outcome.status !== 'queued' || outcome.waiting === 'site') this.#deferrals = 0
     else if (++this.#deferrals >= deferralsMax) this.#turn.stop({ kind: 'deferred' })
     if (outcome.event?.eventName === 'emailHardBounce') this.#input.onHardBounce()
     // An email that the relay never saw needs no message: the ledger has the reason.

@@ -27,6 +27,7 @@ export const warmUpLimit = ({ organizationId, id, name, warmUpPlan }: PlannedDom
         perDay: null,
         plan: warmUpPlan,
         sparesUrgent: true,
+        waitsInBroadcast: true,
       }
 
 /** Returns null if the domain has no plan. */

@@ -19,6 +19,8 @@ export type MailServersOptions = {
   db: Db
   /** The transport of SMTP_URL. Without it, emails without a mail server go to the built-in inbox. */
   relay: Transport | undefined
+  /** Whether the limits of receiving sites apply to SMTP_URL. */
+  shapeByReceiver?: boolean
   open: (row: MailServerRow, onState: (state: RelayState) => void) => Transport
   /** Called when a mail server fails, after each failed try, and when it works. */
   onState: (row: MailServerRow, state: RelayState) => void
@@ -43,7 +45,7 @@ export class MailServers {
   constructor(options: MailServersOptions) {
     this.#options = options
     const { relay } = options
-    this.#installation = relay && [installationOf(relay)]
+    this.#installation = relay && [installationOf(relay, options.shapeByReceiver ?? false)]
     this.#known = new LRUCache({
       max: organizationsMax,
       dispose: ({ servers }, _id, reason) => {
@@ -124,6 +126,12 @@ export class MailServers {
   async transportOf(organizationId: OrganizationId): Promise<'smtp' | 'inbox'> {
     await this.load(organizationId)
     return this.hasServers(organizationId) || this.#shared().length > 0 || this.#installation ? 'smtp' : 'inbox'
+  }
+
+  /** Whether the limits of receiving sites apply to email of the organization, or to some of it. */
+  shapes(organizationId: OrganizationId): boolean {
+    const servers = this.#known.get(organizationId)?.servers ?? none
+    return [...servers, ...this.#shared(), ...(this.#installation ?? none)].some((server) => server.shapeByReceiver)
   }
 
   /** Whether the organization has mail servers of its own, which slow down no other organization. */
@@ -214,7 +222,7 @@ export class MailServers {
   }
 }
 
-const installationOf = (relay: Transport): OpenServer => ({
+const installationOf = (relay: Transport, shapeByReceiver: boolean): OpenServer => ({
   id: installationServer,
   organizationId: undefined,
   name: 'SMTP_URL',
@@ -225,6 +233,7 @@ const installationOf = (relay: Transport): OpenServer => ({
   weight: 1,
   messagesPerSecond: null,
   messagesPerDay: null,
+  shapeByReceiver,
   state: () => relay.state(),
   send: (mail, options) => relay.send(mail, options),
 })

@@ -14,6 +14,8 @@ export type OpenServer = Routing & {
   provider: ReportProvider | null
   messagesPerSecond: number | null
   messagesPerDay: number | null
+  /** Whether the limits of receiving sites apply. */
+  shapeByReceiver: boolean
   state(): RelayState
   send(mail: Mail | (() => Mail | undefined), options?: SendOptions): Promise<SendOutcome>
 }

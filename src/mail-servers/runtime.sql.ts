@@ -21,6 +21,7 @@ export type MailServerRow = {
   connections: number
   messagesPerSecond: number | null
   messagesPerDay: number | null
+  shapeByReceiver: boolean
   status: 'untested' | 'working' | 'failing'
   updatedAt: Date
 }
@@ -28,7 +29,7 @@ export type MailServerRow = {
 export const selectUsableServers = (db: Reader, organizationIds: readonly OrganizationId[]) =>
   db<MailServerRow>`
     select organization_id, id, name, preset, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
-      messages_per_second, messages_per_day, status, updated_at
+      messages_per_second, messages_per_day, shape_by_receiver, status, updated_at
     from mail_servers
     where organization_id = any (${organizationIds}::uuid[])
     order by organization_id, priority, id`

@@ -10,14 +10,8 @@ import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import type { MailServers } from '../mail-servers/mail-servers.ts'
 import type { OpenServer } from '../mail-servers/open-server.ts'
-import {
-  type Carried,
-  type Limited,
-  limitsOf,
-  noProviders,
-  providersOf,
-  sendThrough,
-} from '../mail-servers/send-through.ts'
+import { type Carried, type Limited, noProviders, providersOf, sendThrough } from '../mail-servers/send-through.ts'
+import type { ReceivingSites } from '../receiving-sites/receiving-sites.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import type { SendingLimits } from '../sending-limits/sending-limits.ts'
@@ -26,6 +20,7 @@ import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import type { MailServerId } from '../values/ids.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
+import { reportDeferral, takeLimits } from './email-limits.ts'
 import {
   type EmailBody,
   type EmailSettings,
@@ -47,6 +42,7 @@ export type AttemptParts = {
   settings: EmailSettings
   servers: MailServers
   limits: SendingLimits
+  sites: ReceivingSites
   senders: Senders
   contents: ContentStore
   /** Seconds between attempts of an email that the relay defers. */
@@ -121,7 +117,7 @@ async function attemptLoaded(
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
   const found = senders.identityOf(row.organizationId, from)
-  const { isAllowed, signer, hosts } = found instanceof Promise ? await found : found
+  const { isAllowed, signer, hosts, warmUp } = found instanceof Promise ? await found : found
   if (!isAllowed) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
   const finding = parts.servers.load(row.organizationId)
@@ -132,7 +128,7 @@ async function attemptLoaded(
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
 
   const asking = { isBulk: row.flowKind === 'marketing', hasWaited: row.hasWaited, isInBroadcast }
-  const take = (server: OpenServer) => parts.limits.take(row.organizationId, limitsOf(server), asking)
+  const take = (server: OpenServer) => takeLimits(parts, row, server, warmUp, asking)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
@@ -162,6 +158,7 @@ async function attemptLoaded(
     const carried = await sendThrough(servers, compose, { bulk, take, movesOn: row.flowKind === 'transactional' })
     if (carried?.kind === 'limited') return waitForLimit(carried)
     if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
+    reportDeferral(parts, row, carried)
     const outcome = outcomeOf(carried.outcome, context)
     if (outcome) outcome.mailServerId = serverToStore(row, carried, servers)
     return outcome
@@ -207,7 +204,10 @@ function waitForServer(servers: readonly OpenServer[]): Outcome {
 function waitForLimit({ refused }: Limited): Outcome {
   const { cause, limit, waitMs } = refused
   const detail = `${cause === 'day' ? 'daily limit' : 'limit per second'} of ${limit.name}`
-  return end({ status: 'queued', reason: limitReason, relayReply: detail, waiting: 'limit' }, waitMs)
+  return end(
+    { status: 'queued', reason: limitReason, relayReply: detail, waiting: limit.waitsInBroadcast ? 'limit' : 'site' },
+    waitMs,
+  )
 }
 
 /**

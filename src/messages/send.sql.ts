@@ -94,7 +94,7 @@ export type Outcome = {
   inbox: InboxRow | null
   mailServerId: MailServerId | null
   /** Set if nothing was attempted, because all mail servers for the email are down or at a limit. No attempt is counted then. */
-  waiting: 'server' | 'limit' | null
+  waiting: 'server' | 'limit' | 'site' | null
 }
 
 export type MessageChange = { settlement: Settlement; row: SendRow; outcome: Outcome }

@@ -122,7 +122,7 @@ test('an organization replaces shipped limits, the operator sets the defaults, a
   )
   const sites = new ReceivingSites(testDb.db, newLookup())
   expect(await limitsOf(sites, organizationId, 'a@gmail.com')).toMatchObject([
-    { organizationId, key: 'site/google', name: 'the limit for Google', perSecond: 8, perDay: 1_000 },
+    { organizationId, key: 'site/google', name: 'email to Google', perSecond: 8, perDay: 1_000 },
   ])
   expect(await limitsOf(sites, organizationId, 'a@HOTMAIL.com')).toMatchObject([{ perSecond: 3, perDay: null }])
   expect(await limitsOf(sites, organizationId, 'a@yahoo.com')).toMatchObject([{ perSecond: 10 }])

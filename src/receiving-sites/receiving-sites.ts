@@ -165,7 +165,7 @@ export class ReceivingSites {
 }
 
 const keyOf = (site: string) => `site/${site}`
-const nameOf = (site: string) => `the limit for ${siteName(site)}`
+const nameOf = (site: string) => `email to ${siteName(site)}`
 const domainOf = (address: string) => {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
   return asciiDomain(domain) ?? domain

@@ -5,7 +5,7 @@ export type Limit = {
   organizationId: OrganizationId
   /** Identifies it within the organization, for example `server/…` or `site/google`. */
   key: string
-  /** Names it in the reason of an email that waits, for example `the limit for Google`. */
+  /** Names it in the reason of an email that waits, for example `email to Google`. */
   name: string
   perSecond: number | null
   /** Days begin at midnight UTC. */

@@ -222,6 +222,8 @@ async function reserveLocked(tx: Tx, keys: readonly LimitKey[], items: readonly 
 
 const nameOf = ({ organizationId, key }: LimitKey) => `${organizationId} ${key}`
 
+type RefusedBy = { limit: Limit; refused: Refused }
+
 /** All limits let the email through, or it waits for the one that delays it most. */
 function reserve(
   { limits, urgency, horizonMs, isInBroadcast }: Ask,
@@ -229,19 +231,23 @@ function reserve(
   now: number,
 ): Answer {
   let at = now
-  let slowest: { limit: Limit; refused: Refused } | undefined
+  let slowest: RefusedBy | undefined
+  // A broadcast waits as a whole if it can.
+  const waitsInBroadcast = ({ limit }: RefusedBy) => isInBroadcast && limit.waitsInBroadcast === true
+  const isSlower = (a: RefusedBy, b: RefusedBy) =>
+    waitsInBroadcast(a) === waitsInBroadcast(b) ? a.refused.until > b.refused.until : waitsInBroadcast(a)
   for (const limit of limits) {
     const open = openLimit(limit)
     const refused = open.refusal(urgency, horizonMs)
     if (!refused) at = Math.max(at, open.hasRate ? open.nextAt : now)
-    else if (!slowest || refused.until > slowest.refused.until) slowest = { limit, refused }
+    else if (!slowest || isSlower({ limit, refused }, slowest)) slowest = { limit, refused }
   }
   if (slowest) {
     const { limit, refused } = slowest
     const open = openLimit(limit)
     const { cause } = refused
     // It asks again for whichever email is the next then.
-    if (isInBroadcast && limit.waitsInBroadcast)
+    if (waitsInBroadcast(slowest))
       return { kind: 'wait', limit, cause, waitMs: Math.ceil((cause === 'day' ? refused.until : open.nextAt) - now) }
     open.wait(urgency, refused)
     return { kind: 'wait', limit, cause, waitMs: Math.ceil(refused.until - now) }

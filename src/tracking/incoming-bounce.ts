@@ -1,7 +1,5 @@
 import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
-import type { Db } from '../db/db.ts'
 import type { Senders } from '../domains/senders.ts'
-import type { EventRecorder } from '../events/record.ts'
 import type { ReceivedEmail } from '../mail/bounce-listener.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
@@ -12,12 +10,10 @@ import { classifyBounceTask } from './classify-bounce.task.ts'
 import { findReported, localPart } from './correlate.ts'
 import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
-import { isComplaint, recordVerdicts, type Verdict } from './verdicts.ts'
+import { isComplaint, recordVerdicts, type Verdict, type VerdictParts } from './verdicts.ts'
 
-export type IncomingBounceParts = {
-  db: Db
+export type IncomingBounceParts = VerdictParts & {
   tokens: Tokens
-  events: EventRecorder
   tasks: TaskPool
   log: Log
 }

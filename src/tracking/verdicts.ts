@@ -16,6 +16,13 @@ const noComplaints = new Set(['auth-failure', 'virus', 'not-spam'])
 /** Returns whether a feedback report (RFC 5965) of this type is a complaint of the recipient. */
 export const isComplaint = (feedbackType: string): boolean => !noComplaints.has(feedbackType.toLowerCase())
 
+export type VerdictParts = {
+  db: Db
+  events: EventRecorder
+  /** Called for each new soft bounce. */
+  onSoftBounce: (message: SentMessage, bounce: BounceDetail) => void
+}
+
 const feedbackTypeLengthMax = 100
 const diagnosticLengthMax = 1_000
 
@@ -25,13 +32,17 @@ const diagnosticLengthMax = 1_000
  * the status changes.
  */
 export async function recordVerdicts(
-  { db, events }: { db: Db; events: EventRecorder },
+  { db, events, onSoftBounce }: VerdictParts,
   reports: MessageReport[],
 ): Promise<number> {
   const tests = reports.filter(({ message }) => message.isTest).map(eventOf)
   if (tests.length > 0) await db.begin(async (tx) => changeMessages(tx, tests))
   const ordinary = reports.filter(({ message }) => !message.isTest)
   const recorded = await Promise.all(ordinary.map((each) => events.record(eventOf(each))))
+  ordinary.forEach(({ message, verdict }, index) => {
+    if (recorded[index] && verdict.kind === 'bounce' && verdict.bounce.type === 'soft')
+      onSoftBounce(message, verdict.bounce)
+  })
   return recorded.filter(Boolean).length
 }
 

@@ -1,12 +1,10 @@
 import { Type } from 'typebox'
-import type { Db } from '../../db/db.ts'
-import type { EventRecorder } from '../../events/record.ts'
 import { Named } from '../../http/envelope.ts'
 import type { Tokens } from '../../secrets/tokens.ts'
 import { Refusal } from '../../values/errors.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import { findReported } from '../correlate.ts'
-import { type MessageReport, recordVerdicts } from '../verdicts.ts'
+import { type MessageReport, recordVerdicts, type VerdictParts } from '../verdicts.ts'
 import type { ProviderReport } from './provider.ts'
 
 const reportsMax = 10_000
@@ -21,7 +19,7 @@ export const ReceivedReports = Named('ReceivedReports', { received: Type.Integer
 
 export const bytesOf = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
 
-export type ReceiveParts = { db: Db; tokens: Tokens; events: EventRecorder }
+export type ReceiveParts = VerdictParts & { tokens: Tokens }
 type Received = { received: number; recorded: number }
 
 /** With an organization, reports about messages of others are ignored. */

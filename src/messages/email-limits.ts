@@ -1,0 +1,53 @@
+import type { MailServers } from '../mail-servers/mail-servers.ts'
+import type { OpenServer } from '../mail-servers/open-server.ts'
+import { type Carried, limitsOf } from '../mail-servers/send-through.ts'
+import { isRateDeferral, type ReceivingSites } from '../receiving-sites/receiving-sites.ts'
+import type { Limit, SendingLimits, Taken, TakeOptions } from '../sending-limits/sending-limits.ts'
+import type { BounceDetail } from '../values/event-types.ts'
+import type { SendRow } from './send.sql.ts'
+
+type LimitParts = { limits: SendingLimits; sites: ReceivingSites }
+
+/** Reserves a place within the limits of an email: of the mail server, of the receiving site, and of the warm-up. */
+export function takeLimits(
+  { limits, sites }: LimitParts,
+  row: SendRow,
+  server: OpenServer,
+  warmUp: Limit | undefined,
+  options: TakeOptions,
+): Taken | Promise<Taken> {
+  const { organizationId } = row
+  const ofServer = limitsOf(server)
+  const others = warmUp ? [...ofServer, warmUp] : ofServer
+  if (!server.shapeByReceiver) return limits.take(organizationId, others, options)
+  const ofSite = sites.limitsFor(deliveryOf(row, server))
+  if (!(ofSite instanceof Promise)) return limits.take(organizationId, [...ofSite, ...others], options)
+  return ofSite.then((found) => limits.take(organizationId, [...found, ...others], options))
+}
+
+/** A site that asks for less email is slowed down. Nothing waits for it. */
+export function reportDeferral({ sites }: LimitParts, row: SendRow, { server, outcome }: Carried): void {
+  if (!server.shapeByReceiver || outcome.kind !== 'deferred' || outcome.stage === 'sender') return
+  if (!isRateDeferral(outcome.status, outcome.replyCode)) return
+  // If the database is unavailable, it is reported by the next one.
+  sites.deferred(deliveryOf(row, server), outcome.reply, { isCertain: true }).catch(() => {})
+}
+
+/** Like `reportDeferral`, for a soft bounce that arrives later. It slows down only email of the same organization. */
+export async function reportSoftBounce(
+  { servers, sites }: { servers: MailServers; sites: ReceivingSites },
+  { organizationId, email: address }: Pick<SendRow, 'organizationId' | 'email'>,
+  { status, diagnostic }: BounceDetail,
+): Promise<void> {
+  if (!isRateDeferral(status, null)) return
+  await servers.load(organizationId)
+  if (!servers.shapes(organizationId)) return
+  const delivery = { organizationId, serverOrganizationId: undefined, address }
+  await sites.deferred(delivery, diagnostic ?? status!, { isCertain: false })
+}
+
+const deliveryOf = ({ organizationId, email }: SendRow, server: OpenServer) => ({
+  organizationId,
+  serverOrganizationId: server.organizationId,
+  address: email,
+})
