@@ -1,3 +1,4 @@
+import type { SendOutcome } from '@waxwing/smtp-client'
 import type { MailServers } from '../mail-servers/mail-servers.ts'
 import type { OpenServer } from '../mail-servers/open-server.ts'
 import { type Carried, limitsOf } from '../mail-servers/send-through.ts'
@@ -27,10 +28,19 @@ export function takeLimits(
 
 /** A site that asks for less email is slowed down. Nothing waits for it. */
 export function reportDeferral({ sites }: LimitParts, row: SendRow, { server, outcome }: Carried): void {
-  if (!server.shapeByReceiver || outcome.kind !== 'deferred' || outcome.stage === 'sender') return
-  if (!isRateDeferral(outcome.status, outcome.replyCode)) return
+  if (!server.shapeByReceiver) return
+  const reply = rateReplyOf(outcome)
   // If the database is unavailable, it is reported by the next one.
-  sites.deferred(deliveryOf(row, server), outcome.reply, { isCertain: true }).catch(() => {})
+  if (reply) sites.deferred(deliveryOf(row, server), reply, { isCertain: true }).catch(() => {})
+}
+
+/** After 421, the connection is closed. Without a status it concerns the mail server itself. */
+const closedForRate = /\b421[ -]4\.7\.\d/
+
+function rateReplyOf(outcome: SendOutcome): string | undefined {
+  if (outcome.kind === 'interrupted') return closedForRate.test(outcome.reason) ? outcome.reason : undefined
+  if (outcome.kind !== 'deferred' || outcome.stage === 'sender') return undefined
+  return isRateDeferral(outcome.status) ? outcome.reply : undefined
 }
 
 /** Like `reportDeferral`, for a soft bounce that arrives later. It slows down only email of the same organization. */
@@ -39,7 +49,7 @@ export async function reportSoftBounce(
   { organizationId, email: address }: Pick<SendRow, 'organizationId' | 'email'>,
   { status, diagnostic }: BounceDetail,
 ): Promise<void> {
-  if (!isRateDeferral(status, null)) return
+  if (!isRateDeferral(status)) return
   await servers.load(organizationId)
   if (!servers.shapes(organizationId)) return
   const delivery = { organizationId, serverOrganizationId: undefined, address }

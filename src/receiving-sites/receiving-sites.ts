@@ -178,8 +178,7 @@ export const shippedLimits = (site: string) => ({
 })
 
 /** Whether a reply or bounce says that the site wants less email from us, and not that this email is wrong. */
-export const isRateDeferral = (status: string | null, replyCode: number | null): boolean =>
-  status?.startsWith('4.7.') || (replyCode === 421 && !status?.startsWith('5'))
+export const isRateDeferral = (status: string | null): boolean => status?.startsWith('4.7.') ?? false
 
 export async function deleteOldSites(db: Db): Promise<void> {
   await deleteOldDomainSites(db.statement, keptDays)

@@ -199,7 +199,7 @@ test.each([
   const tasks = new TaskPool({ processes: 1, file })
   const logged: unknown[] = []
   const log = { warn: (fields: unknown) => logged.push(fields) } as unknown as Log
-  const parts = { db: app.db, tokens, events: new EventRecorder({ db: app.db }), tasks, log }
+  const parts = { db: app.db, tokens, events: new EventRecorder({ db: app.db }), tasks, log, onSoftBounce: () => {} }
 
   await processIncomingBounce(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
 
