@@ -11,6 +11,7 @@ import { onlyValue } from '../db/rows.ts'
 import { isMarkedWith } from '../db/secret-mark.ts'
 import { isPooled } from '../db/session.ts'
 import { countDependentKeys, domainKeyBox } from '../domains/dkim-keys.ts'
+import { countCredentials, mailServerBox, undecryptableServersWarning } from '../mail-servers/credentials.ts'
 import { failingServersMax, findFailingServers } from '../mail-servers/states.ts'
 import { openLog } from '../runtime/log.ts'
 import { findAppSecret } from '../secrets/secrets.ts'
@@ -28,6 +29,7 @@ import { bad, type Finding, good, note } from './finding.ts'
 
 const clockDriftMaxSeconds = 5
 const shownServersMax = 5
+const list = new Intl.ListFormat('en', { type: 'conjunction' })
 
 /** Checks the database, and what only the database shows: the clock, paused sending and the secret. */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
@@ -137,14 +139,17 @@ async function secret(config: Config, db: Db): Promise<Finding> {
   const box = webhookSecretBox(secrets)
   const undecryptable = await findUndecryptableSecrets({ db, box })
   if (undecryptable.length > 0) return bad('Secret', undecryptableWarning(undecryptable.length))
+  const servers = await countCredentials({ db, box: mailServerBox(secrets) })
+  if (servers.undecryptable > 0) return bad('Secret', undecryptableServersWarning(servers.undecryptable))
   const dependents = [
     countOf(await countDependentSecrets({ db, box }), 'webhook'),
     countOf(await countDependentKeys({ db, box: domainKeyBox(secrets) }), 'domain'),
-  ].filter(Boolean)
+    countOf(servers.dependent, 'mail server'),
+  ].filter((text) => text !== false)
   if (dependents.length > 0)
     return note(
       'Secret',
-      `APP_SECRET_PREVIOUS is still needed by ${dependents.join(' and ')}: keep it until this note disappears`,
+      `APP_SECRET_PREVIOUS is still needed by ${list.format(dependents)}: keep it until this note disappears`,
     )
   const isLocal = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
   const localAdvice = 'from DATA_DIR; set APP_SECRET if several machines use this database'

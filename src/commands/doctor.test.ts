@@ -14,6 +14,7 @@ import { createGuest, createTestDb, type TestDb } from '../../test/support/test-
 import { readConfig } from '../config/config.ts'
 import { domainKeyBox } from '../domains/dkim-keys.ts'
 import { startBounceListener } from '../mail/bounce-listener.ts'
+import { mailServerBox } from '../mail-servers/credentials.ts'
 import type { Log } from '../runtime/log.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
@@ -191,9 +192,13 @@ test('doctor compares the secret with the database and with each webhook', async
   await ownDb.db.statement`
     insert into domains (organization_id, id, name, ownership_token, selector, dkim_key, dkim_public_key)
     select id, gen_random_uuid(), 'example.com', '', 'wax', ${key}, '' from organizations`
+  const url = mailServerBox({ current: old, previous: undefined }).seal('smtp://smtp.example.com')
+  await ownDb.db.statement`
+    insert into mail_servers (organization_id, id, name, url, host, port)
+    select id, gen_random_uuid(), 'Main', ${url}, 'smtp.example.com', 587 from organizations`
   expect(await secretLine({})).toMatch(/^BAD {2}Secret {6}The secrets of 1 webhook .*Set APP_SECRET_PREVIOUS/)
   expect(await secretLine({ APP_SECRET_PREVIOUS: old })).toMatch(
-    /^note Secret {6}APP_SECRET_PREVIOUS is still needed by 1 webhook and 1 domain:/,
+    /^note Secret {6}APP_SECRET_PREVIOUS is still needed by 1 webhook, 1 domain, and 1 mail server:/,
   )
   expect(await secretLine({ APP_SECRET: old })).toBe('ok   Secret      matches the database')
 

@@ -85,3 +85,7 @@ export async function countCredentials({
   }
   return counts
 }
+
+/** The message for the operator about so many mail servers. */
+export const undecryptableServersWarning = (count: number): string =>
+  `The credentials of ${count} ${count === 1 ? 'mail server' : 'mail servers'} were encrypted with another APP_SECRET, so no email leaves through ${count === 1 ? 'it' : 'them'}. Set APP_SECRET_PREVIOUS to that secret, or enter the credentials again.`

@@ -22,6 +22,8 @@ export type Values = {
   connections: NumberText
   messages_per_second: NumberText
   messages_per_day: NumberText
+  shape_by_receiver: boolean
+  is_shared: boolean
 }
 
 export const initialValues = (server: MailServer | undefined): Values => ({
@@ -41,6 +43,8 @@ export const initialValues = (server: MailServer | undefined): Values => ({
   connections: server?.connections ?? 5,
   messages_per_second: server?.messages_per_second ?? '',
   messages_per_day: server?.messages_per_day ?? '',
+  shape_by_receiver: server?.shape_by_receiver ?? false,
+  is_shared: server?.is_shared ?? false,
 })
 
 /** The values that the choice of a provider fills in. */
@@ -132,5 +136,7 @@ export function requestOf(values: Values): MailServerInput {
     ...(connections !== '' && { connections: Number(connections) }),
     messages_per_second: numberOf(values.messages_per_second) ?? null,
     messages_per_day: numberOf(values.messages_per_day) ?? null,
+    shape_by_receiver: values.shape_by_receiver,
+    is_shared: values.is_shared,
   }
 }

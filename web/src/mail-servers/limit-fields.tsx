@@ -1,11 +1,13 @@
-import { Button, Collapse, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Collapse, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
+import { useMe } from '../session/session.api.ts'
 import type { FormFields } from './form-fields.ts'
 
 /** What most people leave as it is. */
 export function LimitFields({ form }: { form: FormFields }) {
   const [shown, setShown] = useState(false)
+  const me = useMe()
   return (
     <div>
       <Button
@@ -64,6 +66,18 @@ export function LimitFields({ form }: { form: FormFields }) {
               {...form.field('connections')}
             />
           </SimpleGrid>
+          <Checkbox
+            label="Apply the limits of receiving sites"
+            description="For a mail server that delivers to the receivers itself, such as Postfix"
+            {...form.field('shape_by_receiver', { type: 'checkbox' })}
+          />
+          {me.data?.operator && (
+            <Checkbox
+              label="Share with all organizations"
+              description="Also carries the email of organizations that have no mail server for it"
+              {...form.field('is_shared', { type: 'checkbox' })}
+            />
+          )}
         </Stack>
       </Collapse>
     </div>

@@ -99,7 +99,7 @@ function factsOf(server: MailServer): [string, React.ReactNode][] {
     ['Host', `${server.host}, port ${server.port}`],
     ['Encryption', securities[server.security]],
     ['Sign-in', server.username === null ? 'None' : `${methods[server.auth]}, ${server.username}`],
-    ['Carries', carriedEmail(server)],
+    ['Carries', `${carriedEmail(server)}${server.is_shared ? ', shared with all organizations' : ''}`],
     ['Priority', `${server.priority}, weight ${server.weight}`],
     [
       'Limits',

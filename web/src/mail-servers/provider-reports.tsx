@@ -10,26 +10,30 @@ import { Section } from '../ui/section.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeMailServer, presetsQuery } from './mail-servers.api.ts'
 
-type Words = { place: string; secret: string }
+type Words = { place: string; secret: string; label: string }
 
 const words: Partial<Record<string, Words>> = {
   ses: {
     place:
       'In Amazon SNS, subscribe this address with the protocol HTTPS to the topic for bounces and complaints of your identity. The subscription is confirmed for you.',
-    secret: 'Topic ARN',
+    secret: 'topic ARN',
+    label: 'Topic ARN',
   },
   sendgrid: {
     place: 'In SendGrid, add this address as an event webhook for the events Bounced, Dropped and Spam Reports.',
-    secret: 'Verification key',
+    secret: 'verification key',
+    label: 'Verification key',
   },
   mailgun: {
     place: 'In Mailgun, add this address as a webhook for the events Permanent Failure and Spam Complaints.',
     secret: 'HTTP webhook signing key',
+    label: 'HTTP webhook signing key',
   },
   postmark: {
     place:
       'In Postmark, add this address as a webhook of the message stream, for the events Bounce and Spam Complaint.',
-    secret: 'Basic auth password',
+    secret: 'password of the webhook',
+    label: 'Password of the webhook',
   },
 }
 
@@ -47,15 +51,15 @@ export function ProviderReports({ server }: { server: MailServer }) {
         <Group gap="sm">
           <Text size="sm">
             {server.has_webhook_secret
-              ? `Reports are verified with the ${text.secret.toLowerCase()} that you entered.`
-              : `Enter the ${text.secret.toLowerCase()} as well, so that reports of anyone else are rejected.`}
+              ? `Reports are verified with the ${text.secret} that you entered.`
+              : `Enter the ${text.secret} as well, so that reports of anyone else are rejected.`}
           </Text>
           <Button variant="default" size="xs" onClick={() => setEntering(true)}>
             {server.has_webhook_secret ? 'Replace' : 'Enter'}
           </Button>
         </Group>
       </Stack>
-      {isEntering && <SecretDialog server={server} label={text.secret} onClose={() => setEntering(false)} />}
+      {isEntering && <SecretDialog server={server} label={text.label} onClose={() => setEntering(false)} />}
     </Section>
   )
 }

@@ -21,7 +21,13 @@ export function TestSteps({ result }: { result: MailServerTest }) {
       role={result.ok ? 'status' : 'alert'}
       title={result.ok ? 'The connection works' : 'The connection doesn’t work'}
     >
-      <List mt="xs" spacing="xs" listStyleType="none" aria-label="Steps of the test">
+      <List
+        mt="xs"
+        spacing="xs"
+        listStyleType="none"
+        aria-label="Steps of the test"
+        styles={{ itemWrapper: { alignItems: 'flex-start' } }}
+      >
         {result.steps.map(({ step, ok, detail }, index) => (
           <List.Item
             // biome-ignore lint/suspicious/noArrayIndexKey: The list is shown as it arrived.
