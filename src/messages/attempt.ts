@@ -3,7 +3,6 @@ import type { SendOutcome } from '@waxwing/smtp-client'
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
 import type { Senders } from '../domains/senders.ts'
 import type { ContentStore } from '../email-contents/content-store.ts'
-import { derivedEventId, type NewEvent } from '../events/record.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
@@ -17,10 +16,9 @@ import type { Tokens } from '../secrets/tokens.ts'
 import type { SendingLimits } from '../sending-limits/sending-limits.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
-import type { BounceDetail } from '../values/event-types.ts'
 import type { MailServerId } from '../values/ids.ts'
-import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import { reportDeferral, takeLimits } from './email-limits.ts'
+import { bounceEvent, sentEvent } from './outcome-events.ts'
 import {
   type EmailBody,
   type EmailSettings,
@@ -284,26 +282,3 @@ function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays }: OutcomeC
 }
 
 const withJitter = (ms: number) => Math.round(ms * (1 - jitter + 2 * jitter * Math.random()))
-
-function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], data: NewEvent['data']): NewEvent {
-  return {
-    id: derivedEventId(row.id, what),
-    organizationId: row.organizationId,
-    eventName,
-    occurredAt: new Date(),
-    messageId: row.id,
-    flowId: row.flowId,
-    contactId: row.contactId,
-    machine: false,
-    machineReason: null,
-    data: simulatedBehaviour(row.email) ? { ...data, is_test: true } : data,
-  }
-}
-// A test email has no events: it does not count, and webhooks are not called.
-const sentEvent = (row: SendRow) => (row.isTest ? null : eventOf(row, 'sent', 'emailSent', {}))
-/** The same event that a bounce email or a provider webhook would record. */
-function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent | null {
-  if (row.isTest) return null
-  const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
-  return eventOf(row, eventName, eventName, { bounce })
-}
