@@ -74,6 +74,7 @@ import { mailServerReportRoutes } from './tracking/providers/mail-server-reports
 import { providerRoutes, providerTitles } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
+import type { OrganizationId } from './values/ids.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 import { pauseWebhooksOf } from './webhooks/webhooks.ts'
@@ -115,7 +116,7 @@ const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, ro
 export async function registerRoutes(server: Server, parts: Parts, roles: readonly Role[]): Promise<void> {
   const { config, db, keys, acceptor, addresses, read, runner, relay, senders, tasks } = parts
   const { accountEmails, sessions, throttle, templates, tokens, hits, pages: pageSender } = parts
-  const mailTransport = relay ? 'smtp' : 'inbox'
+  const transportOf = (organizationId: OrganizationId) => parts.servers.transportOf(organizationId)
   const testEmails = { db, templates, runner, senders, quota: parts.quota }
   allowLargeBodies(server)
   describePermissions(server)
@@ -156,7 +157,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     async (api) => {
       api.addHook('onRequest', limitByAddress(parts.signInLimit))
       withBodyLimit(api, signInBytesMax)
-      await add(api, authRoutes({ db, sessions, throttle, mailTransport, signup: config.SIGNUP }))
+      await add(
+        api,
+        authRoutes({ db, sessions, throttle, sendsEmail: () => parts.servers.sendsEmail(), signup: config.SIGNUP }),
+      )
       await add(api, acceptanceRoutes({ db, sessions, throttle }))
       await add(api, recoveryRoutes({ db, sessions, accountEmails, resetLimit: parts.resetLimit }))
     },
@@ -172,7 +176,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       api.addHook('preSerialization', linkNextPage(config.BASE_URL))
       withScopes(api)
       const { emailChangeLimit } = parts
-      await add(api, profileRoutes({ db, sessions, throttle, accountEmails, emailChangeLimit, mailTransport }))
+      await add(api, profileRoutes({ db, sessions, throttle, accountEmails, emailChangeLimit, transportOf }))
       await add(api, eventTypeRoutes())
       await add(
         api,

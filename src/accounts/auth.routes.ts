@@ -16,12 +16,13 @@ export type AuthParts = {
   throttle: LoginThrottle
   signup: 'first-user' | 'open'
   /** Where emails go. Shown on the sign-in page. */
-  mailTransport: 'inbox' | 'smtp'
+  /** Whether emails of the service to its users leave it. */
+  sendsEmail: () => Promise<boolean>
 }
 
 /** Routes without a credential: registration and sign-in. */
 export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
-  const { db, throttle, signup, mailTransport } = parts
+  const { db, throttle, signup, sendsEmail } = parts
   return async (api) => {
     tagRoutes(api, 'Accounts')
     api.get('/auth/state', {
@@ -45,7 +46,7 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
         return ok({
           registration_open: signup === 'open' || !any,
           has_users: any,
-          sends_email: mailTransport === 'smtp',
+          sends_email: await sendsEmail(),
         })
       },
     })

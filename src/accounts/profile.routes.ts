@@ -5,6 +5,7 @@ import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { type Member, updateProfile } from './accounts.sql.ts'
 import { changePassword } from './accounts.ts'
 import { type AlertSwitches, alertsOf, mutedAfter } from './alerts.ts'
@@ -31,7 +32,8 @@ import { sessionsPerUserMax, startSession } from './start-session.ts'
 export type ProfileParts = EmailChangeParts & {
   sessions: Sessions
   /** Where emails go. Shown in the web app. */
-  mailTransport: 'inbox' | 'smtp'
+  /** Whether emails of an organization leave the service. */
+  transportOf: (organizationId: OrganizationId) => Promise<'inbox' | 'smtp'>
 }
 
 const PendingEmailOut = Nullable(
@@ -75,7 +77,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
     organization: organizationOut(member.organization),
     role: member.role,
     operator: isOperator(member),
-    mail: { transport: parts.mailTransport },
+    mail: { transport: await parts.transportOf(member.organizationId) },
     alerts: alertsOf(member),
     pending_email: pendingOut(await findPendingEmail(db, member)),
   })

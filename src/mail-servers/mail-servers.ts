@@ -122,6 +122,11 @@ export class MailServers {
     return waitMsOf(shared.length > 0 ? shared : (this.#installation ?? none))
   }
 
+  /** Whether emails of the service to its users leave it. */
+  async sendsEmail(): Promise<boolean> {
+    return (await this.serversOfInstallation('', '')) !== undefined
+  }
+
   /** Whether emails of the organization leave the service. */
   async transportOf(organizationId: OrganizationId): Promise<'smtp' | 'inbox'> {
     await this.load(organizationId)

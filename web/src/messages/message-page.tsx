@@ -141,7 +141,7 @@ const willBeSent = ({ status }: MessageDetail) => !['suppressed', 'failed', 'can
 const scheduledFor = ({ send_at }: MessageDetail): [string, ReactNode][] =>
   send_at ? [['Scheduled for', <DayAndClock key="scheduled" at={send_at} />]] : []
 
-function delivery({ id, delivered_to, in_inbox, relay_response }: MessageDetail): [string, ReactNode][] {
+function delivery({ id, delivered_to, in_inbox, relay_response, mail_server }: MessageDetail): [string, ReactNode][] {
   if (delivered_to === 'inbox')
     return [
       [
@@ -156,7 +156,10 @@ function delivery({ id, delivered_to, in_inbox, relay_response }: MessageDetail)
       ],
     ]
   if (delivered_to === 'simulator') return [['Delivered to', 'Test recipient, without a mail server']]
-  return relay_response ? [['Mail server reply', relay_response]] : []
+  return [
+    ...(mail_server ? ([['Mail server', mail_server.name ?? 'Deleted']] as [string, ReactNode][]) : []),
+    ...(relay_response ? ([['Mail server reply', relay_response]] as [string, ReactNode][]) : []),
+  ]
 }
 
 const columns: Column<EventSummary>[] = [
