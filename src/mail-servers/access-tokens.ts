@@ -127,15 +127,16 @@ function fieldsOf(body: string | null): Record<string, unknown> {
   }
 }
 
+const secretLengthMin = 4
+
 /** `error` and `error_description` of RFC 6749, after the status. */
 function reasonOf(outcome: PostOutcome, { clientSecret, refreshToken }: OAuthClient): string {
   const { error, error_description: description } = fieldsOf(outcome.responseBody)
   const status = outcome.kind === 'acknowledged' ? 'the response has no access token' : statusOf(outcome)
   const words = [error, description].filter((text) => typeof text === 'string')
-  return [status, ...words]
-    .join(': ')
-    .replaceAll(clientSecret, '…')
-    .replaceAll(refreshToken, '…')
+  const secrets = [clientSecret, refreshToken].filter(({ length }) => length >= secretLengthMin)
+  return secrets
+    .reduce((text, secret) => text.replaceAll(secret, '…'), [status, ...words].join(': '))
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .slice(0, reasonLengthMax)
 }

@@ -151,6 +151,10 @@ test('only public hosts and the ports of mail submission are allowed', () => {
     expect([host, problemOf(`smtp://${host}:25`)]).toEqual([host, expect.stringContaining('url')])
   expect(problemOf('smtp://smtp.example.com:22')).toBe('url: must use port 25, 465, 587, 2465, 2525, or 2587')
   expect(() => targetOf({ host: 'smtp.example.com', port: 22 }, undefined, { allowPrivate: false })).toThrow(/^port: /)
+  const odd = { host: 'smtp.example.com', username: 'ada', password: '\ud800' }
+  expect(() => targetOf(odd, undefined, { allowPrivate: false })).toThrow(/^password: /)
+  expect(() => targetOf({ host: 'a b' }, undefined, { allowPrivate: false })).toThrow(/^host: must be a host name/)
+  expect(() => targetOf({ host: 'a:b' }, undefined, { allowPrivate: false })).toThrow(/^host: must be a host name/)
   const client = { ...oauth, token_url: 'https://169.254.169.254/token' }
   expect(() =>
     targetOf({ url: 'smtp://smtp.example.com', username: 'ada', oauth: client }, undefined, { allowPrivate: false }),

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { isLoopback } from '@waxwing/smtp-client'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { asciiDomain } from '../values/domain.ts'
-import { invalid } from '../values/errors.ts'
+import { invalid, Refusal } from '../values/errors.ts'
 import { checkName } from '../values/names.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
 import { checkWebhookUrl } from '../webhooks/webhook-url.ts'
@@ -29,6 +29,7 @@ const partsOfUrl = ['host', 'port', 'security', 'password'] as const
 export function targetOf(input: ConnectionInput, current: Target | undefined, options: Options): Target {
   const preset = input.preset === undefined ? (current?.preset ?? null) : input.preset
   const connection = connectionOf(input, current, preset)
+  checkText(connection)
   const path = input.url === undefined ? 'host' : 'url'
   checkTarget(connection, { ...options, path })
   const oauth = oauthOf(input, current, { connection, preset }, options)
@@ -48,6 +49,12 @@ export function targetOf(input: ConnectionInput, current: Target | undefined, op
       ? invalid({ path: 'username', problem: 'is required with a password' })
       : invalid({ path: 'password', problem: 'is required with a user name' })
   return { connection, oauth, preset }
+}
+
+/** Surrogates without their other half cannot be written in a URL. */
+function checkText({ username, password }: Connection): void {
+  if (username !== null && !isStorable(username)) throw invalid({ path: 'username', problem: unstorableProblem })
+  if (password !== null && !isStorable(password)) throw invalid({ path: 'password', problem: unstorableProblem })
 }
 
 const isSamePlace = (one: Connection, other: Connection) =>
@@ -89,10 +96,20 @@ const usernameOf = (presetId: string | null) => findPreset(presetId)?.username ?
 
 function hostOf(text: string | undefined): string {
   if (text === undefined) throw invalid({ path: 'host', problem: 'is required unless there is a url or a preset' })
-  // An IPv6 address is written in brackets in URLs only.
-  const trimmed = text.trim().replace(/\.$/, '').toLowerCase()
-  if (/[/@?#\s]/.test(trimmed)) throw invalid({ path: 'host', problem: 'must be a host name such as smtp.example.com' })
-  return readUrl(`smtp://${trimmed.includes(':') ? `[${trimmed}]` : trimmed}`).host
+  const bare = text
+    .trim()
+    .replace(/\.$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase()
+  const problem = 'must be a host name such as smtp.example.com'
+  if (/[/@?#\s]/.test(bare)) throw invalid({ path: 'host', problem })
+  try {
+    // An IPv6 address is written in brackets in URLs only.
+    return readUrl(`smtp://${bare.includes(':') ? `[${bare}]` : bare}`).host
+  } catch (error) {
+    if (error instanceof Refusal) throw invalid({ path: 'host', problem })
+    throw error
+  }
 }
 
 function oauthOf(
@@ -158,7 +175,6 @@ export function settingsOf(
 ): StoredSettings {
   const { connection, preset } = target
   const { host, port, security, username } = connection
-  if (username !== null && !isStorable(username)) throw invalid({ path: 'username', problem: unstorableProblem })
   const before = current ?? defaults
   return {
     name: input.name === undefined ? current!.name : checkName(input.name),

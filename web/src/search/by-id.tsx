@@ -93,6 +93,11 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
     const label = `${request.method} ${request.path}`
     return { to: paths.apiRequest(id), label, description: 'API request', icon: <IconListDetails {...size} /> }
   },
+  mse: async (id) => {
+    const server = await dataOf(api.GET('/api/v1/organization/mail-servers/{id}', at(id)))
+    const icon = <IconMailForward {...size} />
+    return { to: paths.mailServer(id), label: server.name, description: 'Mail server', icon }
+  },
   key: async (id) => {
     const keys = await dataOf(api.GET('/api/v1/organization/api-keys'))
     const key = keys.find((candidate) => candidate.id === id)

@@ -9,6 +9,7 @@ import {
   IconLock,
   IconLogout,
   IconMailCog,
+  IconMailForward,
   IconMailPlus,
   IconMoon,
   IconPhoto,
@@ -62,6 +63,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
       icon: <IconUser {...size} />,
       run: go(paths.profile),
       keywords: 'account name email sessions alerts notifications settings',
+    },
+    {
+      label: 'Mail servers',
+      icon: <IconMailForward {...size} />,
+      run: go(paths.mailServers),
+      keywords: 'smtp provider relay settings',
     },
     {
       label: 'Sending',
