@@ -42,7 +42,6 @@ export const paths = {
   mailServer: (id: string) => `/settings/mail-servers/${id}`,
   sending: '/settings/sending',
   firstEmail: '/settings/sending/first-email',
-  mailServers: '/settings/mail-servers',
   team: '/settings/team',
   organization: '/settings/organization',
   profile: '/settings/profile',
