@@ -143,6 +143,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
       fromName: null,
       fromEmail: null,
       replyTo: null,
+      preheader: null,
     })
   }
   reportProgress('flows', flowsWanted, flowsWanted)

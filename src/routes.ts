@@ -11,6 +11,7 @@ import { scopeOfRoute } from './accounts/scopes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
 import { apiRequestRoutes } from './api-requests/api-requests.routes.ts'
 import { recordRequests } from './api-requests/record-requests.ts'
+import { brandRoutes } from './brands/brands.routes.ts'
 import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
 import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
@@ -223,6 +224,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
               mibPerOrganization: parts.limits.imageMibPerOrganization,
             }),
           )
+          await add(organization, brandRoutes({ db, read, baseUrl: config.BASE_URL }))
           await add(organization, flowRoutes({ db, read, senders, runner }))
           await add(organization, draftRoutes({ db, senders, runner }))
           await add(organization, versionRoutes({ db, read }))

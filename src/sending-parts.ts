@@ -1,5 +1,6 @@
 import { openRelay, type RelayState, type Transport } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
+import { getBrandValues } from './brands/brands.ts'
 import { broadcastJob } from './broadcasts/broadcast.job.ts'
 import type { Config } from './config/config.ts'
 import { webhookAuthoritiesOf } from './config/setting-files.ts'
@@ -70,7 +71,11 @@ export function createSendingParts(options: SendingPartsOptions) {
     sendingLimits: new SendingLimits(db),
     sites: new ReceivingSites(db, new SiteLookup(db, openCachedDns(config.DNS_SERVERS))),
     tasks,
-    runner: new TemplateRunner({ tasks, cpuMs: limits.templateCpuMs }),
+    runner: new TemplateRunner({
+      tasks,
+      cpuMs: limits.templateCpuMs,
+      findBrand: (organizationId) => getBrandValues(db, organizationId, config.BASE_URL),
+    }),
     connector,
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,

@@ -32,6 +32,7 @@ const order = [
   'imports',
   'email-contents',
   'images',
+  'brands',
   'flows',
   'inbox',
   'mail-servers',

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { type ApiDocument, type Example, isFile } from '../src/documentation/types.ts'
 import { recordAccounts } from './reference/accounts.ts'
 import { recordAudience } from './reference/audience.ts'
+import { recordBrand } from './reference/brand.ts'
 import { recordBroadcasts } from './reference/broadcasts.ts'
 import { recordDomains } from './reference/domains.ts'
 import { recordEmail } from './reference/email.ts'
@@ -74,6 +75,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   await recordBroadcasts(recorder)
   const serverValues = await recordMailServers(recorder)
   await recordImages(recorder)
+  await recordBrand(recorder)
   const domainValues = await recordDomains(recorder, published)
   await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)
   await recorder.record('deleteInboxEmails')

@@ -48,6 +48,7 @@ const owners: Record<string, string> = {
   email_contents: 'email-contents',
   stored_file_chunks: 'email-contents',
   stored_files: 'email-contents',
+  brands: 'brands',
   images: 'images',
   inbox: 'inbox',
   domains: 'domains',

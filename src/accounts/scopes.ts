@@ -41,6 +41,7 @@ const resources: Readonly<Record<string, Resource>> = {
   suppressions: 'contacts',
   flows: 'flows',
   images: 'flows',
+  brand: 'flows',
   messages: 'messages',
   broadcasts: 'broadcasts',
   webhooks: 'webhooks',

@@ -95,6 +95,7 @@ async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date):
       fromName: null,
       fromEmail: null,
       replyTo: null,
+      preheader: null,
     } as const
     const { organizationId, userId } = owner
     const id = await createFlow({ db, senders, runner }, organizationId, userId, { ...flow, ...rest })

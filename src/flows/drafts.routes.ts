@@ -10,6 +10,7 @@ import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Draft, discardDraft, duplicateFlow, getDraft, publishDraft, saveDraft } from './drafts.ts'
 import { contentIn, DraftOut, draftFields, FlowOut, flowOut, toDraftOut } from './flows.shapes.ts'
 import type { FlowParts } from './flows.ts'
+import { rebuildFlow } from './rebuild.ts'
 
 const baseRevision = Type.Optional(
   Type.Integer({
@@ -129,6 +130,24 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         const id = parseIdParam('flw', request.params.id)
         await publishDraft(parts, organizationId, userIdOf(request), id, guardsOf(request, request.body))
         return ok(await flowOut(db, organizationId, id, reply), 'Published')
+      },
+    })
+
+    api.post('/flows/:id/rebuild', {
+      schema: {
+        operationId: 'rebuildFlow',
+        summary: 'Rebuild a flow',
+        description:
+          'Publishes the content of the flow again with the current brand, as a new version. Does nothing if its emails would be the same. A draft stays a draft.',
+        errors: { conflict: 'The flow was never published, or another version was published at the same time.' },
+        params: IdParams,
+        response: answers(FlowOut),
+      },
+      handler: async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('flw', request.params.id)
+        await rebuildFlow(parts, organizationId, userIdOf(request), id)
+        return ok(await flowOut(db, organizationId, id, reply))
       },
     })
 

@@ -22,6 +22,7 @@ import {
   type FlowInput,
   type FlowParts,
   givenFields,
+  isSameVersion,
   versionsMax,
 } from './flows.ts'
 
@@ -120,7 +121,7 @@ export async function publishDraft(
       guards.checkUnchanged?.(now)
       if (now?.revision !== draft.revision) return false
       checkPublishedVersion(guards.baseVersion, draft, version?.number ?? 0)
-      const isSame = version && JSON.stringify(contentOf(version)) === JSON.stringify(templateOf(draft))
+      const isSame = version && isSameVersion(version, compiled)
       if (!isSame && version && version.number! >= versionsMax)
         throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
       const versionId = isSame ? version.id : newId('flv')
@@ -178,8 +179,12 @@ export async function duplicateFlow(
 export async function getTestVersion(parts: FlowParts, organizationId: OrganizationId, flowId: FlowId) {
   const draft = await findDraftOf(parts.db, organizationId, flowId)
   if (!draft) throw new Refusal('conflict', 'This flow has no unpublished changes.')
-  if (draft.testVersionId) return draft.testVersionId
   const compiled = await compileVersion(parts, organizationId, templateOf(draft))
+  const [earlier] = draft.testVersionId
+    ? await findVersions(parts.db, [{ organizationId, id: draft.testVersionId }])
+    : []
+  // The brand may have changed since then.
+  if (earlier && isSameVersion(earlier, compiled)) return earlier.id
   const id = newId('flv')
   await parts.db.begin(async (tx) => {
     await insertVersion(tx, { ...compiled, organizationId, id, flowId, createdBy: null }, draft.kind)
@@ -191,8 +196,8 @@ export async function getTestVersion(parts: FlowParts, organizationId: Organizat
 const draftContentOf = ({ name, kind, ...rest }: Draft): DraftContent => ({ name, kind, ...templateOf(rest) })
 
 function templateOf(draft: FlowContent): FlowContent {
-  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo } = draft
-  return { subject, html, htmlFormat, text, fromName, fromEmail, replyTo }
+  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader } = draft
+  return { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader }
 }
 
 async function publishedContentOf(db: Db, { organizationId, versionId, name, kind }: Flow): Promise<DraftContent> {

@@ -28,6 +28,7 @@ export const draftFields = {
   from_name: Type.Optional(Nullable(Text(500))),
   from_email: Type.Optional(Nullable(Text(500))),
   reply_to: Type.Optional(Nullable(Text(500))),
+  preheader: Type.Optional(Nullable(Text(600))),
 }
 const DraftFields = Type.Object(draftFields)
 
@@ -40,6 +41,7 @@ const templateOut = {
   from_name: Nullable(Type.String()),
   from_email: Nullable(Type.String()),
   reply_to: Nullable(Type.String()),
+  preheader: Nullable(Type.String()),
 }
 export const contentOut = { ...templateOut, variables: Type.Array(VariableOut) }
 
@@ -87,7 +89,7 @@ export const FlowSummaryOut = Named('FlowSummary', {
 })
 
 const toFields = fieldsIn(DraftFields)
-const emptiable = ['text', 'fromName', 'fromEmail', 'replyTo'] as const
+const emptiable = ['text', 'fromName', 'fromEmail', 'replyTo', 'preheader'] as const
 
 /** Returns the fields of a flow in a request. Omitted fields stay omitted; empty texts become null. */
 export function contentIn(body: Partial<Static<typeof DraftFields>>) {
@@ -97,7 +99,14 @@ export function contentIn(body: Partial<Static<typeof DraftFields>>) {
 }
 
 /** The content of a new flow, except its subject and HTML. */
-export const emptyContent = { htmlFormat: 'html', text: null, fromName: null, fromEmail: null, replyTo: null } as const
+export const emptyContent = {
+  htmlFormat: 'html',
+  text: null,
+  fromName: null,
+  fromEmail: null,
+  replyTo: null,
+  preheader: null,
+} as const
 
 const toTemplateOut = outOf(Type.Object(templateOut), {})
 

@@ -1,3 +1,4 @@
+import type { BrandValues } from '../brands/brand-values.ts'
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { first, hasRows, onlyValue } from '../db/rows.ts'
@@ -14,6 +15,8 @@ export type FlowContent = {
   html: string
   htmlFormat: 'html' | 'mjml'
   text: string | null
+  /** The hidden text that email clients show after the subject. */
+  preheader: string | null
   fromName: string | null
   fromEmail: string | null
   replyTo: string | null
@@ -29,6 +32,8 @@ export type Version = FlowContent & {
   source: string
   derivedText: string | null
   variables: { name: string; has_default: boolean }[]
+  /** The values of `brand` when it was published. Null if the template does not read them. */
+  brand: BrandValues | null
   createdAt: Date
 }
 
@@ -50,7 +55,7 @@ const flowColumns = sql`flows.id, flows.organization_id, flows.name, flows.kind,
   flows.draft_revision, flows.created_at, flows.updated_at`
 const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.kind, versions.subject, versions.source,
   versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
-  versions.reply_to, versions.variables, versions.created_at`
+  versions.reply_to, versions.preheader, versions.variables, versions.brand, versions.created_at`
 
 export const insertFlow = (tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>) =>
   tx`
@@ -68,10 +73,11 @@ export async function insertVersion(tx: Tx, version: NewVersion, draftKind: Flow
   const number = draftKind === null ? await nextNumber(tx, organizationId, flowId) : null
   await tx`
     insert into flow_versions (organization_id, id, flow_id, kind, number, subject, source, html_format, html, text, derived_text,
-      from_name, from_email, reply_to, variables, created_by)
+      from_name, from_email, reply_to, preheader, variables, brand, created_by)
     values (${organizationId}, ${version.id}, ${flowId},
       ${draftKind}, ${number}, ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
-      ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${JSON.stringify(version.variables)}, ${version.createdBy})`
+      ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${version.preheader},
+      ${JSON.stringify(version.variables)}, ${version.brand && JSON.stringify(version.brand)}, ${version.createdBy})`
 }
 
 const nextNumber = (tx: Tx, organizationId: OrganizationId, flowId: FlowId) =>

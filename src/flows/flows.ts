@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db, Reader } from '../db/db.ts'
 import type { Senders } from '../domains/senders.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
@@ -140,6 +141,7 @@ export const contentOf = (version: Version): FlowContent => ({
   fromName: version.fromName,
   fromEmail: version.fromEmail,
   replyTo: version.replyTo,
+  preheader: version.preheader,
 })
 
 export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
@@ -154,8 +156,8 @@ export async function compileVersion(
   content: FlowContent,
 ): Promise<CompiledVersion> {
   await checkSender(organizationId, content, senders)
-  const { subject, html, htmlFormat, text } = content
-  const compilation = await runner.compile(organizationId, { subject, html, htmlFormat, text })
+  const { subject, html, htmlFormat, text, preheader } = content
+  const compilation = await runner.compile(organizationId, { subject, html, htmlFormat, text, preheader })
   if (compilation.kind === 'faulty') {
     const [first, ...rest] = toFieldProblems(compilation.problems)
     throw new Refusal('validation_failed', `${first!.path}, line ${first!.line}: ${first!.problem}`, {
@@ -169,8 +171,14 @@ export async function compileVersion(
     html: stored.html,
     derivedText: stored.text.from === 'template' ? stored.text.source : null,
     variables: variablesOut(compilation),
+    brand: stored.brand,
   }
 }
+
+/** Whether emails of both are the same: they have the same content, and were published with the same brand. */
+export const isSameVersion = (version: Version, { source: html, ...compiled }: CompiledVersion): boolean =>
+  isDeepStrictEqual(contentOf(version), contentOf({ ...version, ...compiled, source: html })) &&
+  isDeepStrictEqual(version.brand, compiled.brand)
 
 /** Returns undefined if the content equals that of `version`. */
 async function compileChange(parts: FlowParts, organizationId: OrganizationId, version: Version, content: FlowContent) {

@@ -75,6 +75,11 @@ test('a template with too many variables is rejected', async () => {
   const message = 'The template uses more than 1000 variables. Group them in lists or objects.'
   expect(await compile(variablesMax + 1)).toMatchObject({ kind: 'faulty', problems: [{ part: 'html', message }] })
   // Versions that were stored before the limit existed remain usable.
-  const stored = { subject: 'x', html: html(variablesMax + 1), text: { from: 'flow' as const, source: 'x' } }
+  const stored = {
+    subject: 'x',
+    html: html(variablesMax + 1),
+    brand: null,
+    text: { from: 'flow' as const, source: 'x' },
+  }
   expect((await loadTemplate(stored)).variables).toHaveLength(variablesMax + 1)
 })

@@ -27,6 +27,7 @@ const PreviewIn = Named('PreviewInput', {
   html: Type.Optional(Type.String({ maxLength: 600_000 })),
   html_format: Type.Optional(oneOf('html', 'mjml')),
   text: Type.Optional(Nullable(Type.String({ maxLength: 600_000 }))),
+  preheader: Type.Optional(Nullable(Type.String({ maxLength: 600 }))),
 })
 const PreviewOut = Named('Preview', {
   subject: Nullable(Type.String()),
@@ -84,9 +85,9 @@ async function preview(
   saved: FlowContent,
   body: Static<typeof PreviewIn>,
 ) {
-  const { subject, html, htmlFormat, text } = { ...saved, ...contentIn(body) }
+  const { subject, html, htmlFormat, text, preheader } = { ...saved, ...contentIn(body) }
   const input = {
-    source: { subject, html, htmlFormat, text },
+    source: { subject, html, htmlFormat, text, preheader },
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
   }

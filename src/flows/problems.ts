@@ -1,4 +1,4 @@
-export type TemplatePart = 'subject' | 'html' | 'text'
+export type TemplatePart = 'subject' | 'preheader' | 'html' | 'text'
 export type Problem = { part: TemplatePart; line: number; column: number; message: string }
 
 export const problemsMax = 10

@@ -22,9 +22,11 @@ type Key = { organizationId: OrganizationId; id: FlowVersionId }
 
 const bytesMax = 100_000_000
 
-function storedTemplateOf({ subject, html, text, derivedText }: Version): StoredTemplate {
-  if (text !== null) return { subject, html, text: { from: 'flow', source: text } }
-  return { subject, html, text: derivedText === null ? { from: 'html' } : { from: 'template', source: derivedText } }
+function storedTemplateOf({ subject, html, text, derivedText, brand }: Version): StoredTemplate {
+  if (text !== null) return { subject, html, brand, text: { from: 'flow', source: text } }
+  const derived =
+    derivedText === null ? ({ from: 'html' } as const) : { from: 'template' as const, source: derivedText }
+  return { subject, html, brand, text: derived }
 }
 
 /** Returns the version with another subject, which must have been compiled before. The rest is the same. */

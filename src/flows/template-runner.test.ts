@@ -25,7 +25,7 @@ const values: TemplateValues = {
 }
 
 async function versionOf(subject: string, html: string): Promise<ReadyVersion> {
-  const stored = { subject, html, text: { from: 'flow' as const, source: 'x' } }
+  const stored = { subject, html, brand: null, text: { from: 'flow' as const, source: 'x' } }
   const template = isLight(stored) ? await loadTemplate(stored) : undefined
   const version = { id: newId('flv'), organizationId, stored, template, slowUntil: 0, lateRuns: 0 }
   return version as unknown as ReadyVersion

@@ -1,4 +1,6 @@
+import type { BrandValues } from '../brands/brand-values.ts'
 import type { TaskPool } from '../tasks/pool.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { inlineLimits } from './budget.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
 import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
@@ -15,11 +17,14 @@ import {
 } from './templates.task.ts'
 import type { TemplateValues } from './values.ts'
 import { isLightSource } from './weight.ts'
+import { readsBrand } from './with-brand.ts'
 
 /** How long a version that was too slow for the main thread is rendered in task processes. */
 const slowMs = 60_000
 /** The clock may misjudge a template, for example while the code of the engine is cold; the units do not. */
 const lateRunsMax = 3
+
+type FindBrand = (organizationId: OrganizationId) => Promise<BrandValues>
 
 export type WhenFull = 'refuse' | 'wait'
 
@@ -30,19 +35,24 @@ export type WhenFull = 'refuse' | 'wait'
 export class TemplateRunner {
   readonly #tasks: TaskPool
   readonly #cpuMs: number
+  readonly #findBrand: FindBrand | undefined
 
-  constructor({ tasks, cpuMs }: { tasks: TaskPool; cpuMs: number }) {
+  constructor({ tasks, cpuMs, findBrand }: { tasks: TaskPool; cpuMs: number; findBrand?: FindBrand }) {
     this.#tasks = tasks
     this.#cpuMs = cpuMs
+    this.#findBrand = findBrand
   }
 
-  async compile(organizationId: string, source: TemplateSource): Promise<CompiledSource> {
+  /** With the current brand of the organization. */
+  async compile(organizationId: OrganizationId, given: TemplateSource): Promise<CompiledSource> {
+    const source = await this.#withBrand(organizationId, given)
     return isLightSource(source)
       ? compileSource(source)
       : this.#tasks.run(compileTask, { organizationId, input: source })
   }
 
-  async preview(organizationId: string, input: PreviewInput): Promise<Preview> {
+  async preview(organizationId: OrganizationId, given: PreviewInput): Promise<Preview> {
+    const input = { ...given, source: await this.#withBrand(organizationId, given.source) }
     if (isLightSource(input.source))
       try {
         return await previewOf(input, this.#cpuMs, inlineLimits)
@@ -50,6 +60,12 @@ export class TemplateRunner {
         if (!(error instanceof NeedsTask)) throw error
       }
     return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
+  }
+
+  async #withBrand(organizationId: OrganizationId, source: TemplateSource): Promise<TemplateSource> {
+    const { subject, html, text, preheader } = source
+    const isUsed = [subject, html, text, preheader].some((part) => part && readsBrand(part))
+    return isUsed && this.#findBrand ? { ...source, brand: await this.#findBrand(organizationId) } : source
   }
 
   /** Returns whether the version is currently rendered in task processes. */

@@ -248,9 +248,15 @@ test('a stored template with a field that no contact has still renders', async (
     subject: 'Hi',
     html: '{% if contact.plan == "pro" %}Pro{% else %}Free{% endif %}',
     text: { from: 'html' },
+    brand: null,
   })
   expect(template.render(valuesOf()).html).toBe('Free')
-  const strict = await loadTemplate({ subject: 'Hi {{ contact.frist_name }}', html: 'x', text: { from: 'html' } })
+  const strict = await loadTemplate({
+    subject: 'Hi {{ contact.frist_name }}',
+    html: 'x',
+    text: { from: 'html' },
+    brand: null,
+  })
   expect(missingVariables(strict, valuesOf())).toEqual(['contact.frist_name'])
 })
 

@@ -1,13 +1,16 @@
+import type { BrandValues } from '../brands/brand-values.ts'
 import { Refusal } from '../values/errors.ts'
 import { isLongerThan } from '../values/text.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
 import { errorPosition, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
+import { preheaderLengthMax, withPreheader } from './preheader.ts'
 import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
 import { hasComputedKey, noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { mergeVariables, type Variable } from './variables.ts'
+import { readsBrand, withBrand } from './with-brand.ts'
 
 export const subjectLengthMax = 998
 export const htmlBytesMax = 500_000
@@ -19,7 +22,15 @@ const tooManyVariables = `The template uses more than ${variablesMax} variables.
 const convertedUnits = 10
 const convertedLengthMax = 100_000
 
-export type TemplateSource = { subject: string; html: string; text?: string | null; htmlFormat: 'html' | 'mjml' }
+export type TemplateSource = {
+  subject: string
+  html: string
+  text?: string | null
+  htmlFormat: 'html' | 'mjml'
+  preheader?: string | null
+  /** The current brand of the organization. */
+  brand?: BrandValues | null
+}
 
 /**
  * A compiled template as a version stores it: `loadTemplate` prepares it without compiling MJML again. The text is the
@@ -29,6 +40,8 @@ export type StoredTemplate = {
   subject: string
   html: string
   text: { from: 'flow' | 'template'; source: string } | { from: 'html' }
+  /** Null if the template does not read it. */
+  brand: BrandValues | null
 }
 
 export type RenderedBody = { html: string; text: string }
@@ -57,15 +70,22 @@ export class NeedsTask extends Error {
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
 
 /** Validates and compiles a template, and reports as many errors at once as possible. */
-export async function compileTemplate({ subject, html, text, htmlFormat }: TemplateSource): Promise<Compilation> {
-  const problems = [...faultsOf('subject', subject), ...faultsOf('html', html), ...(text ? faultsOf('text', text) : [])]
+export async function compileTemplate(source: TemplateSource): Promise<Compilation> {
+  const { subject, html, text, htmlFormat, preheader, brand } = source
+  const problems = [
+    ...faultsOf('subject', subject),
+    ...(preheader ? faultsOf('preheader', preheader) : []),
+    ...faultsOf('html', html),
+    ...(text ? faultsOf('text', text) : []),
+  ]
   if (problems.length > 0) return { kind: 'faulty', problems }
   const compiled = htmlFormat === 'mjml' ? await compileMjml(html) : html
   if (typeof compiled !== 'string') return { kind: 'faulty', problems: compiled }
   const stored: StoredTemplate = {
     subject,
-    html: compiled,
+    html: withPreheader(compiled, preheader),
     text: text ? { from: 'flow', source: text } : await deriveText(compiled),
+    brand: [subject, html, text, preheader].some((part) => part && readsBrand(part)) ? (brand ?? null) : null,
   }
   const template = await loadTemplate(stored)
   if (template.variables.length > variablesMax)
@@ -75,9 +95,10 @@ export async function compileTemplate({ subject, html, text, htmlFormat }: Templ
 
 /** Prepares a stored template for rendering. It was compiled before, so an error in it is a bug. */
 export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemplate> {
-  const subject = loadLiquid('subject', stored.subject)
-  const html = loadLiquid('html', stored.html)
-  const text = stored.text.from === 'html' ? undefined : loadLiquid('text', stored.text.source)
+  const { brand } = stored
+  const subject = loadLiquid('subject', withBrand(stored.subject, brand))
+  const html = loadLiquid('html', withBrand(stored.html, brand))
+  const text = stored.text.from === 'html' ? undefined : loadLiquid('text', withBrand(stored.text.source, brand))
   const htmlToText = text ? undefined : await loadHtmlToText()
   const leavesGaps = stored.text.from === 'template' && text?.hasLogic
   const mayReadUnsubscribeUrl = [subject, html, ...(text ? [text] : [])].some(
@@ -136,6 +157,10 @@ function findTooLong(part: TemplatePart, source: string): string | undefined {
       ? `The subject has more than ${subjectLengthMax} characters.`
       : undefined
   }
+  if (part === 'preheader')
+    return isLongerThan(source, preheaderLengthMax)
+      ? `The preheader has more than ${preheaderLengthMax} characters.`
+      : undefined
   if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
   const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
   return Buffer.byteLength(source) > bytesMax ? `It exceeds ${bytesMax / 1000} KB.` : undefined
@@ -166,10 +191,12 @@ function renderPart(template: LiquidTemplate, scope: Scope, budget: Budget, limi
   }
 }
 
-const partTitles = { subject: 'subject', html: 'HTML part', text: 'text part' } as const satisfies Record<
-  TemplatePart,
-  string
->
+const partTitles = {
+  subject: 'subject',
+  preheader: 'preheader',
+  html: 'HTML part',
+  text: 'text part',
+} as const satisfies Record<TemplatePart, string>
 
 /** Returns the error itself if it is a bug. */
 function refusalOf(name: TemplatePart, source: string, error: unknown): unknown {

@@ -12,7 +12,10 @@ const depthMax = 200
 export async function loadHtmlToText(): Promise<HtmlToText> {
   const { compile } = await import('html-to-text')
   const keepCase = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
-  const skipped = ['head', 'style', 'script', 'title', 'template'].map((selector) => ({ selector, format: 'skip' }))
+  const skipped = ['head', 'style', 'script', 'title', 'template', 'div[data-preheader]'].map((selector) => ({
+    selector,
+    format: 'skip',
+  }))
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: depthMax, ellipsis: '' },

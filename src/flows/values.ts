@@ -1,3 +1,4 @@
+import { brandFields } from '../brands/brand-values.ts'
 import { nearestName } from '../values/nearest-name.ts'
 
 /** The values of an email. All of them are JSON data: no functions, classes or cycles. */
@@ -36,13 +37,17 @@ export type Path = readonly (string | number)[]
 
 export type Scope = Readonly<Record<string, unknown>>
 
-/** Names that a context cannot override: a send request must not change the contact or the unsubscribe URL. */
-export const reservedNames: readonly string[] = ['contact', 'organization', 'unsubscribe_url', 'context']
+/**
+ * Names that a context cannot override: a send request must not change the contact or the unsubscribe URL. `brand` is
+ * replaced by its values before a template is loaded.
+ */
+export const reservedNames: readonly string[] = ['contact', 'organization', 'brand', 'unsubscribe_url', 'context']
 
 /** The fields of the reserved objects. Any other field never has a value, so it can only be a mistake. */
 const objectFields: Readonly<Record<string, readonly string[]>> = {
   contact: ['email', 'first_name', 'last_name', 'attributes'],
   organization: ['name'],
+  brand: brandFields,
 }
 
 /** Returns the object and the field if the path reads a field that no contact or organization has. */

@@ -22,9 +22,9 @@ import { tagRoutes } from '../http/tags.ts'
 import { Shares } from '../runtime/shares.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ImageId } from '../values/ids.ts'
-import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { imageUrlOf } from './address.ts'
+import { FlowReference, flowReferences } from './flow-reference.ts'
 import { imageContentTypes } from './formats.ts'
 import { selectImages } from './images.sql.ts'
 import {
@@ -98,7 +98,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
         response: answers(
           Named('ImageDetails', {
             ...ImageOut.properties,
-            flows: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+            flows: Type.Array(FlowReference),
           }),
         ),
       },
@@ -107,7 +107,7 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
         return read(organizationId, async (tx) => {
           const image = await getImage(tx, organizationId, id)
           const flows = await findFlowsWith(tx, image)
-          return ok({ ...imageOut(image), flows: flows.map(({ id, name }) => ({ id: toText('flw', id), name })) })
+          return ok({ ...imageOut(image), flows: flowReferences(flows) })
         })
       },
     })

@@ -23,6 +23,8 @@ main {
   background: var(--card); border: 1px solid var(--line); border-radius: 16px; box-shadow: var(--shadow);
   overflow-wrap: anywhere;
 }
+.logo { display: block; max-width: 200px; max-height: 64px; margin: 0 0 24px; }
+.address { margin: 28px 0 0; font-size: 0.8rem; }
 h1 { margin: 0 0 16px; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.015em; text-wrap: balance; }
 p { margin: 0 0 12px; color: var(--soft); }
 strong { color: var(--ink); font-weight: 600; }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import type { BrandValues } from '../brands/brand-values.ts'
 import { escapeHtml } from '../flows/html-entities.ts'
 import { pageStyle } from './page-style.ts'
 
@@ -14,20 +15,39 @@ export type Page = {
 }
 type Action = { label: string; path: string }
 
-export type PageSender = { send(reply: FastifyReply, status: number, page: Page): FastifyReply }
+/** Shown on pages of an organization. The logo is served by the same host. */
+export type PageBrand = Pick<BrandValues, 'name' | 'logo_url' | 'color' | 'text_on_color' | 'address'>
+
+export type PageSender = { send(reply: FastifyReply, status: number, page: Page, brand?: PageBrand): FastifyReply }
 
 /** Pages for recipients. They use no scripts, no cookies and no external resources. */
 export function createPageSender(): PageSender {
-  const styleHash = createHash('sha256').update(pageStyle).digest('base64')
-  const headers = {
+  const headersFor = (...styles: string[]) => ({
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'content-security-policy': `default-src 'none'; style-src ${styles.map(sourceOf).join(' ')}; form-action 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'`,
     'x-robots-tag': 'noindex',
+  })
+  const headers = headersFor(pageStyle)
+  return {
+    send: (reply, status, page, brand) =>
+      brand
+        ? reply
+            .code(status)
+            .headers(headersFor(pageStyle, brandStyle(brand)))
+            .send(render(page, brand))
+        : reply.code(status).headers(headers).send(render(page)),
   }
-  return { send: (reply, status, page) => reply.code(status).headers(headers).send(render(page)) }
 }
 
-function render({ title, paragraphs, action, second }: Page): string {
+const sourceOf = (style: string) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+
+const brandStyle = ({ color, text_on_color: text }: PageBrand) => `:root { --accent: ${color}; --on-accent: ${text}; }`
+
+/** The path of the logo: the page may be opened at another host than that of the address. */
+const logoOf = ({ logo_url: url, name }: PageBrand) =>
+  url ? `<img src="${escapeHtml(new URL(url).pathname)}" alt="${escapeHtml(name ?? '')}" class="logo">` : ''
+
+function render({ title, paragraphs, action, second }: Page, brand?: PageBrand): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -36,13 +56,16 @@ function render({ title, paragraphs, action, second }: Page): string {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <style>${pageStyle}</style>
+${brand ? `<style>${brandStyle(brand)}</style>` : ''}
 </head>
 <body>
 <main>
+${brand ? logoOf(brand) : ''}
 <h1>${escapeHtml(title)}</h1>
 ${paragraphs.map((text) => `<p>${withEmphasis(text)}</p>`).join('\n')}
 ${action ? button(action, 'primary') : ''}
 ${second ? `<div class="second"><p>${withEmphasis(second.question)}</p>${button(second, 'secondary')}</div>` : ''}
+${brand?.address ? `<p class="address">${escapeHtml(`${brand.name}, ${brand.address}`)}</p>` : ''}
 </main>
 </body>
 </html>

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { findBrandValues } from '../brands/brands.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { within } from '../runtime/within.ts'
 import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
-import { newId } from '../values/ids.ts'
+import { newId, type OrganizationId } from '../values/ids.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import type { Hits } from './hits.ts'
 import type { Page, PageSender } from './page.ts'
@@ -54,16 +55,17 @@ export function unsubscribeRoutes({
   /** Returns undefined if the database is unavailable; the page then shows no names. */
   const recipientOf = async ({ organizationId, contactId }: MailIds): Promise<Recipient | undefined> => {
     if (hits.isDatabaseDown) return undefined
-    const found = findRecipient(db, organizationId, contactId).catch((error) => {
-      if (isConnectionFault(error)) return undefined
-      throw error
-    })
-    return within(recipientNamesMsMax, found)
+    return within(recipientNamesMsMax, findRecipient(db, organizationId, contactId).catch(undefinedIfDown))
   }
+  const brandOf = (organizationId: OrganizationId) =>
+    hits.isDatabaseDown
+      ? undefined
+      : within(recipientNamesMsMax, findBrandValues(db, organizationId, baseUrl).catch(undefinedIfDown))
   const show = async (reply: FastifyReply, ids: MailIds, pageFor: (recipient: Recipient | undefined) => Page) => {
-    const recipient = await recipientOf(ids)
+    const [found, brand] = await Promise.all([recipientOf(ids), brandOf(ids.organizationId)])
+    const recipient = found && { ...found, organizationName: brand?.name ?? found.organizationName }
     const isGone = recipient !== undefined && recipient.email === null
-    return pages.send(reply, 200, isGone ? goneContactPage(recipient) : pageFor(recipient))
+    return pages.send(reply, 200, isGone ? goneContactPage(recipient) : pageFor(recipient), recipient && brand)
   }
   const unavailable = (reply: FastifyReply) =>
     pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
@@ -117,6 +119,10 @@ export function unsubscribeRoutes({
       return show(reply, ids, (recipient) => subscribedAgainPage(recipient, pathsOf(token)))
     })
   }
+}
+
+function undefinedIfDown(error: unknown): undefined {
+  if (!isConnectionFault(error)) throw error
 }
 
 /** Accepts any content type, since clients encode the one-click body differently. Only the token matters. */

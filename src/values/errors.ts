@@ -79,6 +79,7 @@ export type RecordKind =
   | 'attachment'
   | 'draft'
   | 'flow version'
+  | 'organization'
 
 /** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */
 export const notFound = (kind: RecordKind): Refusal =>

@@ -65,6 +65,7 @@ async function recordFlows(recorder: Recorder): Promise<string> {
   await recorder.record('publishFlow', { params: { id }, body: { base_revision: 1 } })
   await recorder.app.manage('PUT', `/organization/flows/${id}/draft`, { subject: 'Shipped' })
   await recorder.record('discardFlowDraft', { params: { id } })
+  await recorder.record('rebuildFlow', { params: { id } })
   await recorder.record('duplicateFlow', { params: { id }, body: { name: 'Order delivered' } })
   const old = await recorder.app.manage('POST', '/organization/flows', { ...orderFlow, name: 'Old template' })
   await recorder.record('deleteFlow', { params: { id: old.body.data.id } })

@@ -74,4 +74,4 @@ export function piecesOf(source: string): Piece[] {
 export const errorPosition = (error: unknown): number | undefined =>
   LiquidError.is(error) ? error.token.begin : undefined
 
-const engineOf = (part: TemplatePart) => engineFor(part === 'html' ? 'html' : 'text')
+const engineOf = (part: TemplatePart) => engineFor(part === 'html' || part === 'preheader' ? 'html' : 'text')
