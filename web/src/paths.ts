@@ -6,6 +6,8 @@ export const paths = {
   forgotPassword: '/forgot-password',
   flows: '/flows',
   newFlow: '/flows/new',
+  starters: '/flows/starters',
+  newFlowFrom: (starter: string) => `/flows/new?starter=${starter}`,
   images: '/flows/images',
   /** The results of the flow. */
   flow: (id: string) => `/flows/${id}`,
@@ -43,6 +45,7 @@ export const paths = {
   sending: '/settings/sending',
   firstEmail: '/settings/sending/first-email',
   team: '/settings/team',
+  brand: '/settings/brand',
   organization: '/settings/organization',
   profile: '/settings/profile',
 } as const

@@ -42,6 +42,7 @@ export const keys = {
   flowDraft: (id: string, revision: number) => ['flows', id, 'draft', revision],
   flowVersions: (id: string) => ['flows', id, 'versions'],
   flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],
+  flowPreviews: ['flow-preview'],
   flowPreview: (input: object) => ['flow-preview', input],
 
   images: ['images'],
@@ -83,6 +84,7 @@ export const keys = {
   members: ['members'],
   invitations: ['invitations'],
   sending: ['sending'],
+  brand: ['brand'],
   domains: ['domains'],
   domain: (id: string) => ['domains', id],
   mailServers: ['mail-servers'],

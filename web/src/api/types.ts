@@ -89,7 +89,7 @@ export type Variable = Item<Flow['variables']>
 /** The fields of a flow that the user edits. */
 export type FlowText = Pick<
   Flow,
-  'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to'
+  'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to' | 'preheader'
 >
 export type FlowResults = Data<`${Org}/flows/{id}/results`, 'get'>
 export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
@@ -99,6 +99,8 @@ export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
 
+export type Brand = Data<`${Org}/brand`, 'get'>
+export type BrandChange = Body<`${Org}/brand`, 'patch'>
 export type Image = Item<Data<`${Org}/images`, 'get'>>
 
 export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>

@@ -12,6 +12,7 @@ const lines = {
   name: 'Name',
   kind: 'Kind',
   subject: 'Subject',
+  preheader: 'Preheader',
   html_format: 'Format',
   from_name: 'From name',
   from_email: 'From address',

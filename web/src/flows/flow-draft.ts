@@ -11,6 +11,7 @@ const fields = [
   'from_name',
   'from_email',
   'reply_to',
+  'preheader',
 ] as const satisfies (keyof FlowText)[]
 
 export const draftOf = (flow: FlowText): FlowText =>
@@ -44,6 +45,7 @@ export const newDraft = (): FlowText => ({
   from_name: null,
   from_email: null,
   reply_to: null,
+  preheader: null,
 })
 
 const starterHtml = `<!doctype html>

@@ -51,6 +51,15 @@ export function FlowFields({ problems, subject, ...props }: FieldsProps) {
         onChange={(event) => setDraft({ ...draft, subject: event.currentTarget.value })}
         error={fieldProblem(error, 'subject') ?? problems.find(({ path }) => path === 'subject')?.problem}
       />
+      <TextInput
+        className={classes.wide ?? ''}
+        label="Preheader (optional)"
+        description="The text that inboxes show after the subject. Without it, they show the start of the email."
+        maxLength={300}
+        value={draft.preheader ?? ''}
+        onChange={(event) => setDraft({ ...draft, preheader: event.currentTarget.value || null })}
+        error={fieldProblem(error, 'preheader') ?? problems.find(({ path }) => path === 'preheader')?.problem}
+      />
       <div className={classes.wide}>
         <Sender {...props} />
       </div>

@@ -106,6 +106,7 @@ function Restore({ flow, stored, dirty, version, onRestored }: Props & { version
         from_name: version.from_name,
         from_email: version.from_email,
         reply_to: version.reply_to,
+        preheader: version.preheader,
         base_version: flow.version,
         base_revision: stored?.revision ?? 0,
       }),

@@ -61,7 +61,7 @@ export function FlowsPage() {
   const { filter, field, filtered } = useFilters('query', 'status')
   const flows = useFlows({ query: filter.query, status: filter.status as FlowStatus | '' })
   const add = (
-    <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
+    <Button component={Link} to={paths.starters} leftSection={<IconPlus size={16} aria-hidden />}>
       Create flow
     </Button>
   )

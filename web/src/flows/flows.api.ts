@@ -105,6 +105,9 @@ export const subjectVariablesQuery = (subject: string) =>
     gcTime: 60_000,
   })
 
+/** Publishes the flow again with the current brand. */
+export const rebuildFlow = (id: string) => dataOf(api.POST('/api/v1/organization/flows/{id}/rebuild', at(id)))
+
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.flowVersions(id),

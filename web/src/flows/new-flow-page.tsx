@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconDeviceFloppy } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
+import { useNavigate, useSearchParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { paths } from '../paths.ts'
@@ -17,6 +17,7 @@ import { createDraft, flowQuery } from './flows.api.ts'
 import type { Sample } from './sample-data.ts'
 import { storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
+import { starters } from './starters.ts'
 import { usePreview } from './use-preview.ts'
 import { useSaveShortcut } from './use-save-shortcut.ts'
 
@@ -24,8 +25,11 @@ export function NewFlowPage() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const [draft, setDraft] = useState(newDraft)
-  const [sample, setSample] = useState<Sample>({ order_id: 'A-1001' })
+  const [search] = useSearchParams()
+  const starter = starters.find(({ id }) => id === search.get('starter'))
+  const [initial] = useState(() => starter?.flow ?? newDraft())
+  const [draft, setDraft] = useState(initial)
+  const [sample, setSample] = useState<Sample>(() => starter?.sample ?? { order_id: 'A-1001' })
   const { view, setView } = useEditorView({})
   const state = usePreview(draft, sample, view.recipient)
   const create = useMutation({
@@ -45,7 +49,7 @@ export function NewFlowPage() {
     <Page
       wide
       title="New flow"
-      back={{ to: paths.flows, label: 'Flows' }}
+      back={{ to: paths.starters, label: 'Starters' }}
       actions={
         <Button
           leftSection={<IconDeviceFloppy size={16} aria-hidden />}
@@ -73,7 +77,7 @@ export function NewFlowPage() {
         saveError={create.error}
       />
       <UnsavedGuard
-        dirty={!create.isSuccess && !create.isPending && !sameDraft(draft, newDraft())}
+        dirty={!create.isSuccess && !create.isPending && !sameDraft(draft, initial)}
         within={paths.newFlow}
       />
     </Page>

@@ -4,7 +4,7 @@ export type Sample = Record<string, string>
 
 /** Whether the variable comes from `context`, and not from the contact, the organization or Waxwing. */
 export const isContextVariable = ({ name }: { name: string }): boolean =>
-  !/^(?:contact|organization|unsubscribe_url)(?:\.|$)/.test(name)
+  !/^(?:contact|organization|brand|unsubscribe_url)(?:\.|$)/.test(name)
 
 /** The keys that lead to a variable in the context. */
 export const contextPath = (name: string): string[] => name.replace(/^context\./, '').split('.')

@@ -1,2 +1,2 @@
 /** The fields that show their errors themselves. */
-export const shownPaths = ['name', 'subject', 'html', 'text', 'from_name', 'from_email', 'reply_to']
+export const shownPaths = ['name', 'subject', 'html', 'text', 'from_name', 'from_email', 'reply_to', 'preheader']

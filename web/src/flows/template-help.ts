@@ -7,6 +7,10 @@ export const nameHelp: { name: string; meaning: string; isExample?: boolean }[] 
   { name: 'contact.last_name', meaning: 'Last name, if known' },
   { name: 'contact.attributes.plan', meaning: 'A contact attribute, here plan', isExample: true },
   { name: 'organization.name', meaning: 'Your organization’s name' },
+  { name: 'brand.name', meaning: 'The name in your brand settings' },
+  { name: 'brand.color', meaning: 'The color of your brand, also brand.background_color' },
+  { name: 'brand.logo_url', meaning: 'The address of your logo, if there is one' },
+  { name: 'brand.address', meaning: 'Your postal address, if it is set' },
   { name: 'unsubscribe_url', meaning: 'The contact’s unsubscribe link' },
   { name: 'order_id', meaning: 'A variable your app sends in context, here order_id', isExample: true },
 ]

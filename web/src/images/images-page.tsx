@@ -15,13 +15,13 @@ export function ImagesPage() {
   const images = useImages(filter.query)
   const upload = useUpload()
   const [chosen, setChosen] = useState<Image>()
-  const isEmpty = images.data?.length === 0 && !filtered
+  const hasImages = images.data !== undefined && (images.data.length > 0 || filtered)
   return (
-    <FlowsFrame tab="Images" actions={!isEmpty && <UploadButton upload={upload} />}>
+    <FlowsFrame tab="Images" actions={hasImages && <UploadButton upload={upload} />}>
       <DropImages upload={upload}>
         <ListFrame
           query={images}
-          filters={!isEmpty && <SearchField label="Search images" {...field('query')} />}
+          filters={hasImages && <SearchField label="Search images" {...field('query')} />}
           empty={{
             title: 'No images yet',
             icon: IconPhoto,

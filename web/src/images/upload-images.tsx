@@ -2,7 +2,7 @@ import { Box, Button, FileButton } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { messageOf } from '../api/api-error.ts'
+import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Image } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
@@ -24,7 +24,7 @@ export function useUpload(onUploaded?: (image: Image) => void): Upload {
   })
   return {
     sending: upload.isPending,
-    problem: upload.error && messageOf(upload.error),
+    problem: formProblem(upload.error),
     send: (files) => files.length > 0 && upload.mutate(files),
   }
 }

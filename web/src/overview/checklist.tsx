@@ -88,7 +88,7 @@ function ChecklistOf({ organizationId }: { organizationId: string }) {
           done={steps.flow}
           title="Write a flow"
           purpose="An email template your app sends through the API."
-          action={<StepLink to={paths.newFlow}>Create flow</StepLink>}
+          action={<StepLink to={paths.starters}>Create flow</StepLink>}
         />
         <Step
           done={steps.contacts}

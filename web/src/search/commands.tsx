@@ -12,6 +12,7 @@ import {
   IconMailForward,
   IconMailPlus,
   IconMoon,
+  IconPalette,
   IconPhoto,
   IconSpeakerphone,
   IconSun,
@@ -57,6 +58,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
       keywords: 'unsubscribed bounced',
     },
     { label: 'Organization settings', icon: <IconBuilding {...size} />, run: go(paths.organization) },
+    {
+      label: 'Brand',
+      icon: <IconPalette {...size} />,
+      run: go(paths.brand),
+      keywords: 'logo color colour font address settings',
+    },
     { label: 'Team', icon: <IconUsers {...size} />, run: go(paths.team), keywords: 'members users settings' },
     {
       label: 'Profile',
@@ -78,7 +85,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
     },
   ]
   const actions: Command[] = [
-    { label: 'Create flow', icon: <IconMailPlus {...size} />, run: go(paths.newFlow), keywords: 'new template' },
+    {
+      label: 'Create flow',
+      icon: <IconMailPlus {...size} />,
+      run: go(paths.starters),
+      keywords: 'new template starter',
+    },
     {
       label: 'Create broadcast',
       icon: <IconSpeakerphone {...size} />,

@@ -6,6 +6,7 @@ import { TabLinks } from '../ui/tab-links.tsx'
 const tabs = [
   { to: paths.organization, label: 'Organization' },
   { to: paths.team, label: 'Team' },
+  { to: paths.brand, label: 'Brand' },
   { to: paths.domains, label: 'Domains' },
   { to: paths.mailServers, label: 'Mail servers' },
   { to: paths.sending, label: 'Sending' },

@@ -1,0 +1,154 @@
+import { Box, Button, ColorInput, Group, Input, Paper, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { basePath } from '../api/base.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { Brand } from '../api/types.ts'
+import { useRequestForm } from '../ui/form.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { brandQuery, changeBrand } from './brand.api.ts'
+import classes from './brand-form.module.css'
+import { BrandPreview, type BrandValues } from './brand-preview.tsx'
+
+const ImagePicker = lazy(async () => ({ default: (await import('../images/image-picker.tsx')).ImagePicker }))
+
+const fonts = [
+  { value: 'system', label: 'System font' },
+  { value: 'arial', label: 'Arial' },
+  { value: 'verdana', label: 'Verdana' },
+  { value: 'tahoma', label: 'Tahoma' },
+  { value: 'trebuchet', label: 'Trebuchet MS' },
+  { value: 'georgia', label: 'Georgia' },
+  { value: 'times', label: 'Times New Roman' },
+  { value: 'courier', label: 'Courier New' },
+]
+
+/** As it would be after saving, except for texts on colors. */
+function valuesOf(brand: Brand, values: FormValues): BrandValues {
+  return {
+    ...brand.values,
+    name: values.name.trim() || brand.values.name,
+    logo_url: values.logoUrl,
+    color: /^#[0-9a-f]{6}$/i.test(values.color) ? values.color : '#1f5fa3',
+    background_color: /^#[0-9a-f]{6}$/i.test(values.background_color) ? values.background_color : '#f2f4f7',
+    font: fonts.find(({ value }) => value === values.font)?.label ?? brand.values.font,
+    address:
+      values.postal_address
+        .trim()
+        .split(/\s*\n\s*/)
+        .join(', ') || null,
+  }
+}
+
+type FormValues = ReturnType<typeof initialValuesOf>
+
+const initialValuesOf = (brand: Brand) => ({
+  name: brand.name ?? '',
+  logo_image_id: brand.logo_image_id,
+  logoUrl: brand.values.logo_url,
+  color: brand.values.color,
+  background_color: brand.values.background_color,
+  font: brand.font ?? 'system',
+  postal_address: brand.postal_address ?? '',
+  website_url: brand.website_url ?? '',
+})
+
+export function BrandForm({ brand }: { brand: Brand }) {
+  const queries = useQueryClient()
+  const invalidate = useInvalidate()
+  const form = useRequestForm({
+    initialValues: initialValuesOf(brand),
+    send: ({ logoUrl: _, ...values }) => changeBrand({ ...values, font: values.font as NonNullable<Brand['font']> }),
+    onSuccess: async (saved) => {
+      queries.setQueryData(brandQuery.queryKey, saved)
+      await invalidate(keys.flowPreviews)
+      toast('Brand saved')
+    },
+  })
+  return (
+    <div className={classes.columns}>
+      <form noValidate onSubmit={form.submit}>
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            placeholder={brand.values.name}
+            description="Default: the name of your organization"
+            maxLength={200}
+            {...form.field('name')}
+          />
+          <Logo
+            url={form.values.logoUrl}
+            onChange={(image) => form.set({ logo_image_id: image?.id ?? null, logoUrl: image?.url ?? null })}
+          />
+          <ColorInput label="Color of buttons and links" format="hex" withEyeDropper={false} {...form.field('color')} />
+          <ColorInput label="Background" format="hex" withEyeDropper={false} {...form.field('background_color')} />
+          <Select
+            label="Font"
+            description="Readers have these installed. Emails load no fonts."
+            data={fonts}
+            allowDeselect={false}
+            {...form.field('font')}
+          />
+          <Textarea
+            label="Postal address"
+            description="Shown in the footer. Most countries require it in marketing email."
+            autosize
+            minRows={3}
+            maxLength={500}
+            {...form.field('postal_address')}
+          />
+          <TextInput
+            label="Website"
+            type="url"
+            placeholder="https://example.com"
+            maxLength={2048}
+            {...form.field('website_url')}
+          />
+          <ErrorLine>{form.problem}</ErrorLine>
+          <Group>
+            <Button type="submit" loading={form.sending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <Paper withBorder className={classes.preview} component="section" aria-label="Preview">
+        <BrandPreview values={valuesOf(brand, form.values)} />
+      </Paper>
+    </div>
+  )
+}
+
+type LogoProps = { url: string | null; onChange: (image: { id: string; url: string } | null) => void }
+
+function Logo({ url, onChange }: LogoProps) {
+  const [picking, setPicking] = useState(false)
+  return (
+    <Box>
+      <Input.Label component="div">Logo</Input.Label>
+      <Group gap="sm">
+        {url && <img src={`${basePath}i/${url.split('/i/')[1]}`} alt="Current logo" className={classes.logo} />}
+        <Button size="xs" variant="default" onClick={() => setPicking(true)}>
+          {url ? 'Change logo' : 'Choose logo'}
+        </Button>
+        {url && (
+          <Button size="xs" variant="subtle" onClick={() => onChange(null)}>
+            Remove logo
+          </Button>
+        )}
+      </Group>
+      {picking && (
+        <Suspense>
+          <ImagePicker
+            onClose={() => setPicking(false)}
+            onChoose={(image) => {
+              setPicking(false)
+              onChange(image)
+            }}
+          />
+        </Suspense>
+      )}
+    </Box>
+  )
+}

@@ -1,0 +1,38 @@
+import { Skeleton } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Brand } from '../api/types.ts'
+import { previewQuery } from '../flows/flows.api.ts'
+import { starters } from '../flows/starters.ts'
+import { useTheme } from '../shell/color-scheme.ts'
+import { EmailFrame } from '../ui/email-frame.tsx'
+
+const typingPauseMs = 350
+const shownStarter = starters.find(({ id }) => id === 'announcement')!
+
+export type BrandValues = Brand['values']
+
+/** A starter with the values of the form, saved or not. */
+export function BrandPreview({ values }: { values: BrandValues }) {
+  const { dark } = useTheme()
+  const [shown] = useDebouncedValue(values, typingPauseMs)
+  const [{ name: _, ...text }] = useState(shownStarter.flow)
+  const { data } = useQuery(previewQuery({ ...text, html: withValues(text.html, shown), context: {} }))
+  if (!data?.html) return <Skeleton height={520} />
+  return (
+    <EmailFrame
+      html={data.html}
+      title="Preview of an email"
+      layoutWidth={640}
+      height="520px"
+      scheme={dark ? 'dark' : 'light'}
+    />
+  )
+}
+
+/** Like the service, puts the values into the Liquid tags of the template. */
+const withValues = (html: string, values: BrandValues) =>
+  html.replace(/brand\.(\w+)/g, (found, name: keyof BrandValues) => (name in values ? literalOf(values[name]) : found))
+
+const literalOf = (value: string | null) => (value === null ? 'nil' : `'${value.replace(/['{}]/g, '’')}'`)
