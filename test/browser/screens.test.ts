@@ -174,7 +174,9 @@ async function fill(): Promise<Record<string, string>> {
   return {
     overview: '',
     flows: 'flows',
-    'new flow': 'flows/new',
+    'new flow': 'flows/new?starter=order',
+    starters: 'flows/starters',
+    brand: 'settings/brand',
     images: 'flows/images',
     results: `flows/${flow.id}`,
     flow: `flows/${flow.id}/edit`,
