@@ -68,6 +68,18 @@ test('a domain is added, its records are published and found, its link host is r
   await page.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('The key is being rotated').waitFor({ state: 'hidden' })
 
+  await page.getByRole('button', { name: 'Start warm-up' }).click()
+  await dialog.getByLabel('Emails on the first').fill('20, many')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('Enter whole numbers, separated by commas.').waitFor()
+  await dialog.getByLabel('Emails on the first').fill('20, 40, 80')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('1 of 3 on which it sends').waitFor()
+  await page.getByText('0 of 20').waitFor()
+  await page.getByRole('button', { name: 'End warm-up' }).click()
+  await dialog.getByRole('button', { name: 'End warm-up' }).click()
+  await page.getByRole('button', { name: 'Start warm-up' }).waitFor()
+
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete domain' }).click()

@@ -205,6 +205,7 @@ async function fill(): Promise<Record<string, string>> {
     suppressions: 'contacts/suppressions',
     domains: 'settings/domains',
     domain: `settings/domains/${domain.id}`,
+    'receiving sites': 'settings/mail-servers/receiving-sites',
     sending: 'settings/sending',
     team: 'settings/team',
     organization: 'settings/organization',

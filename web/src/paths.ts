@@ -42,6 +42,7 @@ export const paths = {
   domain: (id: string) => `/settings/domains/${id}`,
   mailServers: '/settings/mail-servers',
   mailServer: (id: string) => `/settings/mail-servers/${id}`,
+  receivingSites: '/settings/mail-servers/receiving-sites',
   sending: '/settings/sending',
   firstEmail: '/settings/sending/first-email',
   team: '/settings/team',

@@ -72,6 +72,10 @@ const appRoutes: RouteObject[] = [
   },
   { path: 'settings/domains/:id', ...page(() => import('./domains/domain-page.tsx'), 'DomainPage') },
   {
+    path: 'settings/mail-servers/receiving-sites',
+    ...page(() => import('./receiving-sites/receiving-sites-page.tsx'), 'ReceivingSitesPage'),
+  },
+  {
     path: 'settings/mail-servers/:id',
     ...page(() => import('./mail-servers/mail-server-page.tsx'), 'MailServerPage'),
   },

@@ -87,6 +87,8 @@ export const keys = {
   brand: ['brand'],
   domains: ['domains'],
   domain: (id: string) => ['domains', id],
+  domainWarmUp: (id: string) => ['domains', id, 'warm-up'],
+  receivingSites: ['receiving-sites'],
   mailServers: ['mail-servers'],
   mailServer: (id: string) => ['mail-servers', id],
   mailServerPresets: ['mail-server-presets'],

@@ -19,6 +19,7 @@ import { DomainRecords } from './domain-records.tsx'
 import { DomainStatus } from './domain-status.tsx'
 import { deleteDomain, domainQuery, rotateDomainKey, verifyDomain } from './domains.api.ts'
 import { HostsDialog, labelFields } from './hosts-dialog.tsx'
+import { WarmUpSection } from './warm-up.tsx'
 
 const back = { to: paths.domains, label: 'Domains' }
 
@@ -115,6 +116,7 @@ function DomainView({ domain }: { domain: Domain }) {
         >
           <DomainRecords records={domain.records} />
         </Section>
+        <WarmUpSection domain={domain} />
       </Stack>
       {changingHosts && <HostsDialog domain={domain} onSaved={store} onClose={() => setChangingHosts(false)} />}
     </Page>

@@ -23,3 +23,11 @@ export const changeHosts = (id: string, body: { tracking_label?: string; return_
 export const verifyDomain = (id: string) => dataOf(api.POST('/api/v1/organization/domains/{id}/verify', at(id)))
 export const rotateDomainKey = (id: string) => dataOf(api.POST('/api/v1/organization/domains/{id}/rotate-key', at(id)))
 export const deleteDomain = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/domains/{id}', at(id)))
+export const warmUpQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.domainWarmUp(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/domains/{id}/warm-up', at(id))),
+  })
+export const setWarmUp = (id: string, plan: number[]) =>
+  dataOf(api.PUT('/api/v1/organization/domains/{id}/warm-up', { ...at(id), body: { plan } }))
+export const endWarmUp = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/domains/{id}/warm-up', at(id)))

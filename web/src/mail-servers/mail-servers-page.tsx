@@ -1,8 +1,8 @@
-import { Button, Text } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { MailServer } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -49,7 +49,11 @@ export function MailServersPage() {
       description={
         <>
           Your email leaves through the mail server with the lowest priority that carries it, and through the next one
-          while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>.
+          while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and{' '}
+          <Anchor component={Link} to={paths.receivingSites}>
+            how much email each provider gets
+          </Anchor>
+          .
         </>
       }
       actions={servers.data && servers.data.length > 0 && add}
