@@ -58,7 +58,10 @@ function checkText({ username, password }: Connection): void {
 }
 
 const isSamePlace = (one: Connection, other: Connection) =>
-  one.host === other.host && one.port === other.port && one.security === other.security
+  one.host === other.host &&
+  one.port === other.port &&
+  one.security === other.security &&
+  one.verifiesCertificate === other.verifiesCertificate
 
 function keepsSecret(input: ConnectionInput, current: Target, oauth: OAuthClient | null): boolean {
   if (input.url !== undefined) return oauth !== null && input.oauth === undefined
