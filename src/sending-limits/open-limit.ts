@@ -1,4 +1,4 @@
-import { dayMs } from '../values/durations.ts'
+import { dayMs, hourMs } from '../values/durations.ts'
 import type { Limit, Urgency } from './limit.ts'
 
 /** Times are in milliseconds since 1970, on the clock of the database. */
@@ -23,6 +23,8 @@ export type Refused = { cause: 'rate' | 'day'; until: number }
 const rateShare = 0.98
 /** Emails that wait for the next day are tried again this far apart. */
 const nextDayStepMs = 100
+/** The longest wait for a rate. Emails that are not within the limit then wait again. */
+const waitMsMax = 2 * hourMs
 /** If the limit was not used this long, nobody waits any more: the emails may have been cancelled. */
 const idleMsMin = 10_000
 const idleEmails = 3
@@ -79,9 +81,13 @@ export class OpenLimit {
     if (urgency === 'urgent' && this.#limit.sparesUrgent) return undefined
     if (this.#isUsedUp) return { cause: 'day', until: Math.max(this.#midnight, this.#queueEnd(urgency)) }
     // An email that waits until after midnight would count for the day before.
-    const lastAt = Math.min(this.#now + horizonMs, this.perDay === null ? Number.POSITIVE_INFINITY : this.#midnight - 1)
-    if (this.nextAt <= lastAt && !this.#isBehindOthers(urgency, horizonMs)) return undefined
-    return { cause: this.hasRate ? 'rate' : 'day', until: Math.max(this.nextAt, this.#queueEnd(urgency)) }
+    const before = this.perDay === null ? Number.POSITIVE_INFINITY : this.#midnight
+    const isBehind = this.#isBehindOthers(urgency, horizonMs)
+    const until = Math.max(this.nextAt, this.#queueEnd(urgency))
+    if (!this.hasRate) return isBehind ? { cause: 'day', until } : undefined
+    // A time that nobody uses is free for all.
+    const lastAt = this.#now + (isBehind ? 0 : horizonMs)
+    return this.nextAt <= lastAt && this.nextAt < before ? undefined : { cause: 'rate', until: this.#soon(until) }
   }
 
   /** Emails that wait go before new ones, the oldest first. */
@@ -90,6 +96,11 @@ export class OpenLimit {
     const end = this.#queueEnd(urgency)
     // Those that wait for the next day wait in vain if the limit was raised.
     return end > this.#now + horizonMs && (this.hasRate || end < this.#midnight)
+  }
+
+  /** Not too late, because the limit may be raised until then. */
+  #soon(until: number): number {
+    return Math.min(until, Math.max(this.nextAt, this.#now + waitMsMax))
   }
 
   #queueEnd(urgency: Urgency): number {

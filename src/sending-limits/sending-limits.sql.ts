@@ -6,7 +6,7 @@ import type { Limit } from './limit.ts'
 import type { LimitUse } from './open-limit.ts'
 
 export type LimitKey = Pick<Limit, 'organizationId' | 'key'>
-type LockedUse = LimitKey & { use: LimitUse; now: number }
+export type LockedUse = LimitKey & { use: LimitUse; now: number }
 type Row = LimitKey &
   Pick<LimitUse, 'day' | 'days' | 'used' | 'nextAt'> & { urgent: number; waited: number; bulk: number; now: number }
 

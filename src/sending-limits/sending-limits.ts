@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type ItemBatcher, inTurn } from '../db/cluster/batches.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import { leastUuid, type OrganizationId } from '../values/ids.ts'
@@ -11,6 +11,7 @@ import {
   findUse,
   insertUses,
   type LimitKey,
+  type LockedUse,
   lockUses,
   updateUses,
 } from './sending-limits.sql.ts'
@@ -190,7 +191,10 @@ async function reserveAll(db: Db, items: readonly Item[]): Promise<Answer[]> {
 
 /** Returns undefined if rows are missing. */
 async function reserveLocked(tx: Tx, keys: readonly LimitKey[], items: readonly Item[]): Promise<Answer[] | undefined> {
-  const locked = await lockUses(tx, keys)
+  const locked: LockedUse[] = []
+  await inTurn(tx, keys, async (some) => {
+    locked.push(...(await lockUses(tx, some)))
+  })
   if (locked.length < keys.length) return undefined
   const now = Math.max(...locked.map((row) => row.now))
   const rows = new Map(locked.map((row) => [nameOf(row), row]))
@@ -213,10 +217,8 @@ async function reserveLocked(tx: Tx, keys: readonly LimitKey[], items: readonly 
   for (const urgency of urgencies)
     for (const item of items)
       if ('ask' in item && item.ask.urgency === urgency) answers.set(item, reserve(item.ask, openLimit, now))
-  updateUses(
-    tx,
-    keys.map((key) => ({ ...key, use: open.get(nameOf(key))?.use ?? rows.get(nameOf(key))!.use })),
-  )
+  const changed = keys.map((key) => ({ ...key, use: open.get(nameOf(key))?.use ?? rows.get(nameOf(key))!.use }))
+  await inTurn(tx, changed, async (some) => void updateUses(tx, some))
   return items.map((item) => answers.get(item) ?? { kind: 'none' })
 }
 
