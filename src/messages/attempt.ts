@@ -209,8 +209,8 @@ function waitForLimit({ refused }: Limited): Outcome {
 }
 
 /**
- * The server that carried the email. While it is queued, only one that may have accepted it already: another one would send it
- * twice.
+ * The server that carried the email. While it is queued, only one that may have accepted it already, because another one would
+ * send it twice; that is kept until the email is sent.
  */
 function serverToStore(
   row: SendRow,
@@ -219,7 +219,7 @@ function serverToStore(
 ): MailServerId | null {
   const isUnknown = outcome.kind === 'interrupted' && outcome.maybeSent
   if (isUnknown) return servers.length > 1 || server.organizationId ? server.id : null
-  if (outcome.kind === 'deferred' || outcome.kind === 'interrupted') return row.mailServerId
+  if (outcome.kind === 'deferred' || outcome.kind === 'interrupted') return null
   return server.organizationId === row.organizationId ? server.id : null
 }
 

@@ -104,7 +104,8 @@ export async function updateMessages(tx: Tx, changes: readonly MessageChange[]):
   const rows = await tx<{ id: MessageId }>`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
-      mail_server_id = change.mail_server_id,
+      -- A server that may have accepted the email stays the only one.
+      mail_server_id = coalesce(change.mail_server_id, messages.mail_server_id),
       sent_at = case when change.status = 'sent' then now end, sending = false
     from unnest(
       ${changes.map(({ row }) => row.organizationId)}::uuid[],
