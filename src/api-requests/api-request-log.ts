@@ -135,9 +135,9 @@ function trimmedRowsOf(rows: readonly NewApiRequest[]) {
   const chosen = new Map<string, TrimmedRows & { count: number; keep: number }>()
   for (const { organizationId, apiKeyId, status } of rows) {
     const isRejected = status >= 400
-    const ofKey = { organizationId, apiKeyId, isRejected, keep: keptPerKey }
-    const ofAll = { organizationId, apiKeyId: undefined, isRejected, keep: keptPerOrganization }
-    for (const each of [ofKey, ofAll]) {
+    const byKey = { organizationId, apiKeyId, isRejected, keep: keptPerKey }
+    const byOrganization = { organizationId, apiKeyId: undefined, isRejected, keep: keptPerOrganization }
+    for (const each of [byKey, byOrganization]) {
       const name = `${each.apiKeyId ?? organizationId} ${isRejected}`
       chosen.set(name, { ...each, count: (chosen.get(name)?.count ?? 0) + 1 })
     }

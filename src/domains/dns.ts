@@ -31,11 +31,11 @@ export type DomainDns = Dns & {
 
 /**
  * Asks the name servers of a domain, since others may return old answers for hours. `servers` are asked instead if they
- * are set. Name servers at private addresses are not asked, because whoever adds a domain chooses its servers.
+ * are set. Name servers at private addresses are not asked, because the user who adds a domain chooses its servers.
  */
 export async function openDns(domain: string, servers?: readonly string[]): Promise<DomainDns> {
   const general = newResolver(servers)
-  const own = servers ? general : ((await authoritativeFor(domain, general)) ?? general)
+  const authoritative = servers ? general : ((await authoritativeFor(domain, general)) ?? general)
   const askAt = async (resolver: Resolver, name: string, type: RecordType): Promise<DnsAnswer> => {
     let at = name
     for (let aliases = 0; aliases <= aliasesMax; aliases++) {
@@ -50,10 +50,10 @@ export async function openDns(domain: string, servers?: readonly string[]): Prom
     return { kind: 'unanswered', reason: `${name} is an alias of an alias, more than ${aliasesMax} times` }
   }
   return {
-    ask: (name, type) => askAt(own, name, type),
+    ask: (name, type) => askAt(authoritative, name, type),
     askOther: (name, type) => askAt(general, name, type),
     cancel() {
-      own.cancel()
+      authoritative.cancel()
       general.cancel()
     },
   }

@@ -174,8 +174,8 @@ test('storage that does not respond delays neither another organization nor the 
   for (let n = 0; n < 3; n++) await create(app, hanging, { name: `Hanging ${n}` })
   await happen(app.db, app.organizationId, 'emailOpen')
   await create(app, s3)
-  const own = (await app.manage('GET', '/organization/event-exports')).body.data
-  expect(own).toHaveLength(4)
+  const listed = (await app.manage('GET', '/organization/event-exports')).body.data
+  expect(listed).toHaveLength(4)
   const { manage } = await (await import('../../test/support/people.ts')).registerOther(app)
   const other = await manage('POST', '/organization/event-exports', settings(s3))
   const theirs = (await manage('GET', '/me')).body.data.organization.id

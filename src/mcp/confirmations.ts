@@ -71,7 +71,7 @@ export class Confirmations {
     }
   }
 
-  /** Passes an answer to whoever asked. Answers to unknown questions have no effect. */
+  /** Passes an answer to the request that asked. Answers to unknown questions have no effect. */
   async answer(key: Key, id: unknown, answer: UserAnswer): Promise<void> {
     if (typeof id !== 'string' || !/^ask_[\w-]{36}$/.test(id)) return
     const sent: Sent = { id, keyId: key.id, answer }

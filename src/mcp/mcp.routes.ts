@@ -107,11 +107,11 @@ export function mcpRoutes(parts: McpRouteParts): FastifyPluginAsyncTypebox {
 
 /** A page in a browser must not reach this server through a host name that resolves to it (DNS rebinding). */
 function originCheck(baseUrl: string): onRequestHookHandler {
-  const own = new URL(baseUrl).origin
+  const allowed = new URL(baseUrl).origin
   return (request, _reply, done) => {
     const { origin } = request.headers
     done(
-      origin === undefined || origin === own
+      origin === undefined || origin === allowed
         ? undefined
         : new Refusal('forbidden', 'Requests from pages of other origins are not accepted.'),
     )

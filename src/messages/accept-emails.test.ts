@@ -4,7 +4,8 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { BuiltInFlows } from '../flows/built-in-flows.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
-import { EmailAcceptor, type EmailSubmission } from './accept-emails.ts'
+import { EmailAcceptor } from './accept-emails.ts'
+import type { EmailSubmission } from './email-request.ts'
 
 /** An email by SMTP: each recipient has a key, as made from the Message-ID. */
 const emailTo = (organizationId: OrganizationId, names: string[]): EmailSubmission => ({

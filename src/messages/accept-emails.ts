@@ -1,75 +1,39 @@
-import { hash } from 'node:crypto'
-import { ineligibleReason } from '../contacts/eligibility.ts'
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Senders } from '../domains/senders.ts'
-import type { Tag } from '../email-contents/content.ts'
-import { type ContentToWrite, contentToHandOver, type NewContent, writeContents } from '../email-contents/contents.ts'
+import { writeContents } from '../email-contents/contents.ts'
 import type { BuiltInFlow, BuiltInFlows } from '../flows/built-in-flows.ts'
 import type { FlowKind } from '../flows/flows.ts'
-import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
 import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
-import type { EmailAddress } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
 import { groupBy } from '../values/group-by.ts'
-import {
-  type ContactId,
-  type EmailId,
-  type MessageId,
-  newId,
-  type OrganizationId,
-  parseId,
-  toText,
-} from '../values/ids.ts'
+import type { ContactId } from '../values/ids.ts'
 import {
   findUsedEmailKeys,
   findUsedKeys,
   insertKeys,
   lockRecipients,
   type NewMessage,
-  type Recipient,
   releaseKeys,
 } from './accept.sql.ts'
 import { keyReused, tooBusy } from './accept.ts'
-import { laneOf } from './draft.ts'
+import { draftEmail, type LookUps, personKey } from './draft-email.ts'
+import type {
+  AcceptedEmails,
+  AcceptedMessage,
+  DraftedEmail,
+  DraftedItem,
+  EmailRequest,
+  EmailResult,
+  EmailSubmission,
+  Item,
+  Pending,
+} from './email-request.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
-import { createContacts, type DraftToWrite, insertToSend } from './write-messages.ts'
-
-/** An email without a flow. Each recipient, whether in To, Cc or Bcc, gets a message. */
-export type EmailRequest = {
-  kind: FlowKind
-  /** Each address once. */
-  recipients: readonly EmailAddress[]
-  /** A key for each recipient. Nothing is sent to one whose key was used within 24 hours: its message is returned again. */
-  recipientKeys?: readonly string[]
-  subject: string
-  tags: readonly Tag[]
-  /** In the future, or null. */
-  sendAt: Date | null
-  content: NewContent
-}
-
-/** Emails that were submitted together. */
-export type EmailSubmission = {
-  organizationId: OrganizationId
-  /** A rejected one (`Refusal`) has its place in the results. */
-  emails: readonly (EmailRequest | Refusal)[]
-  /** If one is rejected, none is accepted. */
-  isAtomic: boolean
-  /** Covers all messages. Keys of users have visible characters only. */
-  idempotencyKey: string | null
-  requestHash: string | null
-}
-
-export type AcceptedMessage = {
-  id: MessageId
-  email: string
-  status: 'queued' | 'scheduled' | 'suppressed'
-  reason: string | null
-}
-export type EmailResult = { ok: true; id: EmailId; messages: AcceptedMessage[] } | { ok: false; error: Refusal }
-export type AcceptedEmails = { results: EmailResult[]; replayed: boolean }
+import { answerText, resultsOf, type StoredAnswer } from './stored-answer.ts'
+import { createContacts, insertToSend } from './write-messages.ts'
 
 export type EmailAcceptorParts = {
   db: Db
@@ -79,17 +43,12 @@ export type EmailAcceptorParts = {
   quota?: NewOrganizationQuota | undefined
 }
 
+type Result = Settled<AcceptedEmails>
+
 const itemsMax = 100
 const waitingMax = 1_000
 /** Rounds in which a contact or key was written by another request between look-up and write. */
 const roundsMax = 8
-
-type Item = EmailSubmission & { flows: ReadonlyMap<FlowKind, BuiltInFlow> }
-type Result = Settled<AcceptedEmails>
-type Pending = { item: Item; index: number }
-/** The drafts and the content of an email. */
-type DraftedEmail = { id: EmailId; drafts: DraftToWrite[]; messages: AcceptedMessage[]; content: ContentToWrite }
-type DraftedItem = Pending & { emails: DraftedEmail[]; results: EmailResult[] }
 
 /**
  * Accepts emails that do not come from a flow. All messages of a submission, its content, jobs and idempotency key are
@@ -159,8 +118,7 @@ export class EmailAcceptor {
       }
     }
     const written = await write(tx, drafted)
-    for (const { index, results: own } of written)
-      results[index] = { ok: true, value: { results: own, replayed: false } }
+    for (const each of written) results[each.index] = { ok: true, value: { results: each.results, replayed: false } }
     return drafted.filter((each) => !written.includes(each))
   }
 
@@ -196,84 +154,6 @@ export class EmailAcceptor {
     return { item, index, emails, results }
   }
 }
-
-type LookUps = {
-  personOf: ReadonlyMap<string, Recipient>
-  newContacts: Map<string, ContactId>
-  versions: ReadonlyMap<string, ReadyVersion>
-  allowance: Allowance | undefined
-  /** Messages by the key of their recipient. */
-  earlier: ReadonlyMap<string, AcceptedMessage>
-}
-
-function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): DraftedEmail {
-  const { organizationId } = item
-  const flow = item.flows.get(request.kind)!
-  const id = newId('eml')
-  const { content, sendAt } = request
-  const toSend = {
-    version: lookUps.versions.get(flow.versionId)!,
-    flowKind: flow.kind,
-    content: contentToHandOver(id, organizationId, content),
-  }
-  const tags = request.tags.length > 0 ? JSON.stringify(request.tags) : null
-  const messages: AcceptedMessage[] = []
-  const drafts = request.recipients.flatMap((address, position): DraftToWrite[] => {
-    const recipientKey = request.recipientKeys?.[position] ?? null
-    const known = lookUps.earlier.get(`${organizationId} ${recipientKey}`)
-    if (known) {
-      messages.push(known)
-      return []
-    }
-    const key = personKey({ organizationId, emailKey: address.emailKey })
-    const person = lookUps.personOf.get(key)!
-    const contactId = person.contactId ?? lookUps.newContacts.get(key) ?? newId('con')
-    lookUps.newContacts.set(key, contactId)
-    lookUps.allowance?.use(organizationId)
-    const reason = ineligibleReason(flow, person)
-    const status = reason === null ? 'queued' : 'suppressed'
-    const messageId = newId('msg')
-    const message: NewMessage = {
-      organizationId,
-      id: messageId,
-      flowId: flow.id,
-      versionId: flow.versionId,
-      isTest: false,
-      contactId,
-      newContact: person.contactId
-        ? null
-        : {
-            emailKey: address.emailKey,
-            subscription: person.subscription === 'unsubscribed' ? 'unsubscribed' : 'not_subscribed',
-          },
-      // As it was given, which the other recipients see.
-      email: address.email,
-      subject: request.subject,
-      context: '{}',
-      recipient: null,
-      status,
-      reason,
-      lane: laneOf(messageId),
-      sendAt,
-      idempotencyKey: recipientKey,
-      requestHash: recipientKey === null ? null : hashOfKey(recipientKey),
-      answer: recipientKey === null ? null : JSON.stringify({ contact_created: false, status, reason, warnings: [] }),
-      contentId: id,
-      tags,
-    }
-    messages.push({
-      id: messageId,
-      email: address.email,
-      status: sendAt && status === 'queued' ? 'scheduled' : status,
-      reason,
-    })
-    return [{ message, toSend: { ...toSend, person } }]
-  })
-  return { id, drafts, messages, content: { organizationId, id, content, sendAt } }
-}
-
-/** The key alone identifies the request. */
-const hashOfKey = (key: string) => hash('sha256', key)
 
 /** Returns the messages of recipients whose key was used before. */
 async function findEarlier(tx: Tx, pending: readonly Pending[]): Promise<Map<string, AcceptedMessage>> {
@@ -352,42 +232,6 @@ async function replay(tx: Tx, pending: Pending[], results: Result[]): Promise<Pe
   })
 }
 
-/** The results of a submission as they are stored with its idempotency key. */
-type StoredAnswer = {
-  emails: (
-    | { id: string; messages: (Omit<AcceptedMessage, 'id'> & { id: string })[] }
-    | { error: { type: Refusal['type']; message: string; fields: Refusal['fields'] } }
-  )[]
-}
-
-function answerText(results: readonly EmailResult[]): string {
-  const stored: StoredAnswer = {
-    emails: results.map((result) =>
-      result.ok
-        ? {
-            id: toText('eml', result.id),
-            messages: result.messages.map((message) => ({ ...message, id: toText('msg', message.id) })),
-          }
-        : { error: { type: result.error.type, message: result.error.message, fields: result.error.fields } },
-    ),
-  }
-  return JSON.stringify(stored)
-}
-
-const resultsOf = ({ emails }: StoredAnswer): EmailResult[] =>
-  emails.map((email) =>
-    'error' in email
-      ? { ok: false, error: new Refusal(email.error.type, email.error.message, { fields: email.error.fields }) }
-      : {
-          ok: true,
-          id: parseId('eml', email.id)!,
-          messages: email.messages.map((message) => ({ ...message, id: parseId('msg', message.id)! })),
-        },
-  )
-
-const personKey = ({ organizationId, emailKey }: { organizationId: OrganizationId; emailKey: string }) =>
-  `${organizationId} ${emailKey}`
-
 const addressesOf = ({ organizationId }: Item, email: EmailRequest | Refusal) =>
   email instanceof Refusal ? [] : email.recipients.map(({ emailKey }) => ({ organizationId, emailKey }))
 
@@ -400,6 +244,6 @@ const senderOf = ({ organizationId }: Item, { content }: EmailRequest) => ({
 const rowsOf = (pending: readonly Pending[]) =>
   pending.reduce(
     (sum, { item }) =>
-      sum + item.emails.reduce((own, email) => own + (email instanceof Refusal ? 0 : email.recipients.length), 0),
+      sum + item.emails.reduce((count, email) => count + (email instanceof Refusal ? 0 : email.recipients.length), 0),
     0,
   )

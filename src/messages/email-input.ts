@@ -8,8 +8,8 @@ import type { Mailbox } from '../mime/headers.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
 import { isLongerThan, isStorable, unstorableProblem } from '../values/text.ts'
-import type { EmailRequest } from './accept-emails.ts'
 import { AttachmentIn, attachmentLimits, attachmentsOf, type ReceivedFiles } from './attachment-input.ts'
+import type { EmailRequest } from './email-request.ts'
 import { parseSendAt, SendAt } from './send-at.ts'
 
 export const recipientsMax = 50

@@ -4,9 +4,10 @@ import { loadHtmlToText } from '../flows/text-from-html.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { AcceptedEmails, EmailAcceptor, EmailRequest } from './accept-emails.ts'
+import type { EmailAcceptor } from './accept-emails.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
 import { type EmailInput, parseEmailInput } from './email-input.ts'
+import type { AcceptedEmails, EmailRequest } from './email-request.ts'
 import { emailTextTask } from './email-text.task.ts'
 
 export type EmailParts = { emails: EmailAcceptor; uploads: Uploads; tasks: TaskPool }
