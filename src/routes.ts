@@ -28,6 +28,7 @@ import { separateTrackingHosts } from './domains/tracking-hosts.ts'
 import { warmUpRoutes } from './domains/warm-up.routes.ts'
 import { eventExportRoutes } from './event-exports/exports.routes.ts'
 import { feedRoutes } from './event-feed/feed.routes.ts'
+import { flowPartRoutes } from './flow-parts/flow-parts.routes.ts'
 import { draftRoutes } from './flows/drafts.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
@@ -226,6 +227,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           )
           await add(organization, brandRoutes({ db, read, baseUrl: config.BASE_URL }))
           await add(organization, flowRoutes({ db, read, senders, runner }))
+          await add(organization, flowPartRoutes({ db, read }))
           await add(organization, draftRoutes({ db, senders, runner }))
           await add(organization, versionRoutes({ db, read }))
           await add(organization, previewRoutes({ db, runner }))

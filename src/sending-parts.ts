@@ -10,6 +10,7 @@ import { domainKeyBox } from './domains/dkim-keys.ts'
 import { openCachedDns } from './domains/dns.ts'
 import { Senders } from './domains/senders.ts'
 import { ContentStore } from './email-contents/content-store.ts'
+import { findParts } from './flow-parts/flow-parts.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { dkimOf } from './mail/dkim.ts'
@@ -75,6 +76,7 @@ export function createSendingParts(options: SendingPartsOptions) {
       tasks,
       cpuMs: limits.templateCpuMs,
       findBrand: (organizationId) => getBrandValues(db, organizationId, config.BASE_URL),
+      findParts: (organizationId, names) => findParts(db, organizationId, names),
     }),
     connector,
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),

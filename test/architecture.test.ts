@@ -34,6 +34,7 @@ const order = [
   'images',
   'brands',
   'flows',
+  'flow-parts',
   'inbox',
   'mail-servers',
   'messages',

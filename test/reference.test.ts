@@ -13,6 +13,7 @@ import { recordBroadcasts } from './reference/broadcasts.ts'
 import { recordDomains } from './reference/domains.ts'
 import { recordEmail } from './reference/email.ts'
 import { recordEventExports, recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
+import { recordFlowParts } from './reference/flow-parts.ts'
 import { recordImages } from './reference/images.ts'
 import { recordMailServers } from './reference/mail-servers.ts'
 import { Recorder } from './reference/recorder.ts'
@@ -75,6 +76,7 @@ test('the examples of the reference are responses of the service', { timeout: lo
   await recordBroadcasts(recorder)
   const serverValues = await recordMailServers(recorder)
   await recordImages(recorder)
+  await recordFlowParts(recorder)
   await recordBrand(recorder)
   const domainValues = await recordDomains(recorder, published)
   await until('all emails', async () => (await app.db`select from messages where status = 'queued'`).length === 0)

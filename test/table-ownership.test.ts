@@ -43,6 +43,7 @@ const owners: Record<string, string> = {
   flow_counters: 'events',
   pending_counts: 'events',
   flow_drafts: 'flows',
+  flow_parts: 'flow-parts',
   flow_versions: 'flows',
   flows: 'flows',
   email_contents: 'email-contents',

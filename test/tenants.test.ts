@@ -46,6 +46,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     headers: { authorization: `Bearer ${app.session}`, 'content-type': 'image/gif' },
     raw: smallGif,
   })
+  const part = await make('/flow-parts', { name: 'footer', html: '<p>Acme</p>' })
   const domain = await make('/domains', { name: 'acme.example.com' })
   const mailServer = await make('/mail-servers', {
     name: 'SES',
@@ -94,6 +95,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     domains: domain.id,
     'mail-servers': mailServer.id,
     images: image.body.data.id,
+    'flow-parts': part.id,
     site: 'mail.acme.example',
   }
 }
@@ -102,6 +104,7 @@ const bodyOf: Record<string, object> = {
   'PATCH members': { role: 'member' },
   'PATCH groups': { name: 'Mine' },
   'PATCH images': { name: 'Mine' },
+  'PATCH flow-parts': { html: '<p>Mine</p>' },
   'PATCH segments': { name: 'Mine' },
   'PATCH contacts': { first_name: 'Eve' },
   'PATCH flows': { name: 'Mine' },

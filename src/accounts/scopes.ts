@@ -42,6 +42,7 @@ const resources: Readonly<Record<string, Resource>> = {
   flows: 'flows',
   images: 'flows',
   brand: 'flows',
+  'flow-parts': 'flows',
   messages: 'messages',
   broadcasts: 'broadcasts',
   webhooks: 'webhooks',

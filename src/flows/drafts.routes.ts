@@ -138,8 +138,12 @@ export function draftRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         operationId: 'rebuildFlow',
         summary: 'Rebuild a flow',
         description:
-          'Publishes the content of the flow again with the current brand, as a new version. Does nothing if its emails would be the same. A draft stays a draft.',
-        errors: { conflict: 'The flow was never published, or another version was published at the same time.' },
+          'Publishes the content of the flow again with the current brand and parts, as a new version. Does nothing if its emails would be the same. A draft stays a draft.',
+        errors: {
+          conflict: 'The flow was never published, or another version was published at the same time.',
+          validation_failed: 'The template has an error, for example because a part was deleted.',
+          sender_not_verified: '`from_email` is not in a verified domain.',
+        },
         params: IdParams,
         response: answers(FlowOut),
       },

@@ -175,9 +175,10 @@ export async function compileVersion(
   }
 }
 
-/** Whether emails of both are the same: they have the same content, and were published with the same brand. */
+/** Whether emails of both are the same: they have the same content, with the same brand and parts. */
 export const isSameVersion = (version: Version, { source: html, ...compiled }: CompiledVersion): boolean =>
   isDeepStrictEqual(contentOf(version), contentOf({ ...version, ...compiled, source: html })) &&
+  version.html === compiled.html &&
   isDeepStrictEqual(version.brand, compiled.brand)
 
 /** Returns undefined if the content equals that of `version`. */

@@ -29,15 +29,21 @@ export type PreviewInput = {
   isMarketing: boolean
 }
 
+const nothing = { subject: null, html: null, text: null, variables: [], missing: [], warnings: [] }
+
+export const faultyPreview = (problems: readonly Problem[]): Preview => ({
+  ...nothing,
+  problems: toFieldProblems(problems),
+})
+
 /** `limits` are those of the main thread. Throws `NeedsTask` if they are exceeded. */
 export async function previewOf(
   { source, values, isMarketing }: PreviewInput,
   cpuMs: number,
   limits?: RenderLimits,
 ): Promise<Preview> {
-  const nothing = { subject: null, html: null, text: null, variables: [], missing: [], warnings: [] }
   const compilation = await compileTemplate(source)
-  if (compilation.kind === 'faulty') return { ...nothing, problems: toFieldProblems(compilation.problems) }
+  if (compilation.kind === 'faulty') return faultyPreview(compilation.problems)
   const { template } = compilation
   const missing = missingVariables(template, values)
   const variables = template.variables.map(({ name, hasDefault }) => ({ name, hasDefault }))

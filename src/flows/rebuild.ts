@@ -4,7 +4,7 @@ import { findFlow, insertVersion, updateFlow } from './flows.sql.ts'
 import { compileVersion, contentOf, type FlowParts, getFlow, isSameVersion, versionsMax } from './flows.ts'
 
 /**
- * Publishes the content of a flow again, with the current brand. Does nothing if its emails would be the same. Throws
+ * Publishes the content of a flow again, with the current brand and parts. Does nothing if its emails would be the same. Throws
  * `Refusal` if the flow was never published, or is changed at the same time.
  */
 export async function rebuildFlow(

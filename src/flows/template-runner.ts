@@ -2,7 +2,8 @@ import type { BrandValues } from '../brands/brand-values.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { inlineLimits } from './budget.ts'
-import { type Preview, type PreviewInput, previewOf } from './preview.ts'
+import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
+import type { Problem } from './problems.ts'
 import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
@@ -18,12 +19,16 @@ import {
 import type { TemplateValues } from './values.ts'
 import { isLightSource } from './weight.ts'
 import { readsBrand } from './with-brand.ts'
+import { partNamesIn, withParts } from './with-parts.ts'
 
 /** How long a version that was too slow for the main thread is rendered in task processes. */
 const slowMs = 60_000
 /** The clock may misjudge a template, for example while the code of the engine is cold; the units do not. */
 const lateRunsMax = 3
 
+/** Returns the text of those parts that exist, by name. */
+type FindParts = (organizationId: OrganizationId, names: readonly string[]) => Promise<ReadonlyMap<string, string>>
+type RunnerOptions = { tasks: TaskPool; cpuMs: number; findBrand?: FindBrand; findParts?: FindParts }
 type FindBrand = (organizationId: OrganizationId) => Promise<BrandValues>
 
 export type WhenFull = 'refuse' | 'wait'
@@ -36,23 +41,29 @@ export class TemplateRunner {
   readonly #tasks: TaskPool
   readonly #cpuMs: number
   readonly #findBrand: FindBrand | undefined
+  readonly #findParts: FindParts | undefined
 
-  constructor({ tasks, cpuMs, findBrand }: { tasks: TaskPool; cpuMs: number; findBrand?: FindBrand }) {
+  constructor({ tasks, cpuMs, findBrand, findParts }: RunnerOptions) {
     this.#tasks = tasks
     this.#cpuMs = cpuMs
     this.#findBrand = findBrand
+    this.#findParts = findParts
   }
 
-  /** With the current brand of the organization. */
+  /** With the current brand and parts of the organization. */
   async compile(organizationId: OrganizationId, given: TemplateSource): Promise<CompiledSource> {
-    const source = await this.#withBrand(organizationId, given)
+    const html = await this.#withParts(organizationId, given.html)
+    if (typeof html !== 'string') return { kind: 'faulty', problems: html }
+    const source = await this.#withBrand(organizationId, { ...given, html })
     return isLightSource(source)
       ? compileSource(source)
       : this.#tasks.run(compileTask, { organizationId, input: source })
   }
 
   async preview(organizationId: OrganizationId, given: PreviewInput): Promise<Preview> {
-    const input = { ...given, source: await this.#withBrand(organizationId, given.source) }
+    const html = await this.#withParts(organizationId, given.source.html)
+    if (typeof html !== 'string') return faultyPreview(html)
+    const input = { ...given, source: await this.#withBrand(organizationId, { ...given.source, html }) }
     if (isLightSource(input.source))
       try {
         return await previewOf(input, this.#cpuMs, inlineLimits)
@@ -60,6 +71,12 @@ export class TemplateRunner {
         if (!(error instanceof NeedsTask)) throw error
       }
     return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
+  }
+
+  async #withParts(organizationId: OrganizationId, html: string): Promise<string | Problem[]> {
+    const names = partNamesIn(html)
+    if (names.length === 0) return html
+    return withParts(html, (await this.#findParts?.(organizationId, names)) ?? new Map())
   }
 
   async #withBrand(organizationId: OrganizationId, source: TemplateSource): Promise<TemplateSource> {

@@ -34,6 +34,7 @@ export type EventExportId = Branded<'exp'>
 export type DomainId = Branded<'dom'>
 export type MailServerId = Branded<'mse'>
 export type ImageId = Branded<'img'>
+export type FlowPartId = Branded<'prt'>
 
 export type IdOf = {
   org: OrganizationId
@@ -60,6 +61,7 @@ export type IdOf = {
   dom: DomainId
   mse: MailServerId
   img: ImageId
+  prt: FlowPartId
 }
 export type Prefix = keyof IdOf
 

@@ -37,7 +37,7 @@ const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeU
 const mailgunToken = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0'
 const imageKey = 'AZzWIvnYehuMLT5PWmt8jQGc1iL52HsbjC0-T1prfI1Zk4mQ8vTs1Lx6Rb0Nf3Wy'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|mse|eml|img'
+const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses|seg|blk|brc|exp|dom|mse|eml|img|prt'
 
 export type Replacement = readonly [from: string, to: string]
 

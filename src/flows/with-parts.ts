@@ -1,0 +1,39 @@
+import { Lines, type Problem, problemsMax } from './problems.ts'
+
+/** `{% part "footer" %}`, as it is written in a template. */
+const partTag = /\{%-?\s*part\s+(?:"([^"]*)"|'([^']*)')\s*-?%\}/g
+/** A part has at most 100 KB, so the template with its parts has at most 5 MB before its size is checked. */
+const usesMax = 50
+
+type Use = { name: string; begin: number; end: number }
+
+const usesIn = (source: string): Use[] =>
+  [...source.matchAll(partTag)].map((match) => ({
+    name: match[1] ?? match[2] ?? '',
+    begin: match.index,
+    end: match.index + match[0].length,
+  }))
+
+/** The names of the parts that a template includes. */
+export const partNamesIn = (source: string): string[] =>
+  source.includes('part') ? [...new Set(usesIn(source).map(({ name }) => name))] : []
+
+/**
+ * Returns the template with the text of its parts, or the problems. Line breaks of parts become spaces, so that problems
+ * are found at the same lines as in the template.
+ */
+export function withParts(source: string, parts: ReadonlyMap<string, string>): string | Problem[] {
+  const uses = usesIn(source)
+  const lines = new Lines(source)
+  const problemAt = ({ begin }: Use, message: string): Problem => ({ part: 'html', ...lines.at(begin), message })
+  if (uses.length > usesMax) return [problemAt(uses[usesMax]!, `A template can include ${usesMax} parts.`)]
+  const unknown = uses.filter(({ name }) => !parts.has(name)).slice(0, problemsMax)
+  if (unknown.length > 0) return unknown.map((use) => problemAt(use, `There is no part "${use.name.slice(0, 60)}".`))
+  let text = ''
+  let end = 0
+  for (const use of uses) {
+    text += source.slice(end, use.begin) + parts.get(use.name)!.replace(/\r?\n/g, ' ')
+    end = use.end
+  }
+  return text + source.slice(end)
+}
