@@ -178,6 +178,7 @@ async function fill(): Promise<Record<string, string>> {
     starters: 'flows/starters',
     brand: 'settings/brand',
     images: 'flows/images',
+    parts: 'flows/parts',
     results: `flows/${flow.id}`,
     flow: `flows/${flow.id}/edit`,
     versions: `flows/${flow.id}/versions`,

@@ -9,6 +9,7 @@ export const paths = {
   starters: '/flows/starters',
   newFlowFrom: (starter: string) => `/flows/new?starter=${starter}`,
   images: '/flows/images',
+  flowParts: '/flows/parts',
   /** The results of the flow. */
   flow: (id: string) => `/flows/${id}`,
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,

@@ -47,6 +47,7 @@ const appRoutes: RouteObject[] = [
   { path: 'flows', ...page(() => import('./flows/flows-page.tsx'), 'FlowsPage') },
   { path: 'flows/new', ...page(() => import('./flows/new-flow-page.tsx'), 'NewFlowPage') },
   { path: 'flows/starters', ...page(() => import('./flows/starters-page.tsx'), 'StartersPage') },
+  { path: 'flows/parts', ...page(() => import('./flow-parts/flow-parts-page.tsx'), 'FlowPartsPage') },
   { path: 'flows/images', ...page(() => import('./images/images-page.tsx'), 'ImagesPage') },
   { path: 'flows/:id/:tab?', ...page(() => import('./flows/flow-page.tsx'), 'FlowPage') },
   { path: 'broadcasts', ...page(() => import('./broadcasts/broadcasts-page.tsx'), 'BroadcastsPage') },

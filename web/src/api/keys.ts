@@ -45,6 +45,8 @@ export const keys = {
   flowPreviews: ['flow-preview'],
   flowPreview: (input: object) => ['flow-preview', input],
 
+  flowParts: ['flow-parts'],
+  flowPart: (id: string) => ['flow-parts', id],
   images: ['images'],
   imageLists: ['images', 'list'],
   imageList: (filter: object) => ['images', 'list', filter],

@@ -104,6 +104,7 @@ export type TemplateProblem = Item<Preview['problems']>
 
 export type Brand = Data<`${Org}/brand`, 'get'>
 export type BrandChange = Body<`${Org}/brand`, 'patch'>
+export type FlowPart = Item<Data<`${Org}/flow-parts`, 'get'>>
 export type Image = Item<Data<`${Org}/images`, 'get'>>
 
 export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>

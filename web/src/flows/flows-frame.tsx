@@ -6,6 +6,7 @@ import { TabLinks } from '../ui/tab-links.tsx'
 const tabs = [
   { to: paths.flows, label: 'All flows', end: true },
   { to: paths.images, label: 'Images' },
+  { to: paths.flowParts, label: 'Parts' },
 ]
 
 export function FlowsFrame({ tab, actions, children }: { tab?: string; actions?: ReactNode; children: ReactNode }) {

@@ -1,4 +1,4 @@
-import type { FlowText, Image } from '../api/types.ts'
+import type { FlowPart, FlowText, Image } from '../api/types.ts'
 import { type Insertion, insertInHtml, insertInMjml, type Level } from './insert-place.ts'
 
 type Format = FlowText['html_format']
@@ -102,6 +102,14 @@ export function imageBlock({ url, alt_text: alt, width }: Image): Block {
       html: `<img src="${url}" alt="${text}" width="${shown}" style="display:block;max-width:100%;height:auto">`,
     },
   }
+}
+
+/** Stands where its content would. */
+export function partBlock({ name, html }: FlowPart): Block {
+  const start = /<(mj-[a-z]+)/.exec(html)?.[1]
+  const isSection = start === 'mj-section' || start === 'mj-wrapper' || start === 'mj-hero'
+  const source = `{% part "${name}" %}`
+  return { label: name, level: isSection ? 'section' : 'component', source: { mjml: source, html: source } }
 }
 
 /** A Liquid output at the cursor. */

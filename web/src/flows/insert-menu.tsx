@@ -3,8 +3,9 @@ import { IconBraces, IconPhoto, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import type { Variable } from '../api/types.ts'
+import { flowPartsQuery } from '../flow-parts/flow-parts.api.ts'
 import { attributesQuery } from '../segments/segments.api.ts'
-import { type Block, blocks, imageBlock, variableBlock } from './insert-blocks.ts'
+import { type Block, blocks, imageBlock, partBlock, variableBlock } from './insert-blocks.ts'
 import { isContextVariable } from './sample-data.ts'
 import { nameHelp } from './template-help.ts'
 
@@ -48,6 +49,7 @@ export function InsertMenu({ isText, variables, onInsert }: Props) {
 }
 
 function BlockMenu({ onInsert }: Pick<Props, 'onInsert'>) {
+  const parts = useQuery(flowPartsQuery).data
   return (
     <Menu position="bottom-start" returnFocus={false}>
       <Menu.Target>
@@ -62,6 +64,16 @@ function BlockMenu({ onInsert }: Pick<Props, 'onInsert'>) {
               {block.label}
             </Menu.Item>
           ))}
+          {parts && parts.length > 0 && (
+            <>
+              <Menu.Label>Your parts</Menu.Label>
+              {parts.map((part) => (
+                <Menu.Item key={part.id} onClick={() => onInsert(partBlock(part))}>
+                  {part.name}
+                </Menu.Item>
+              ))}
+            </>
+          )}
         </ScrollArea.Autosize>
       </Menu.Dropdown>
     </Menu>

@@ -14,6 +14,7 @@ import {
   IconMoon,
   IconPalette,
   IconPhoto,
+  IconPuzzle,
   IconSpeakerphone,
   IconSun,
   IconTableImport,
@@ -48,6 +49,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const pages: Command[] = [
     ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
     { label: 'Images', icon: <IconPhoto {...size} />, run: go(paths.images), keywords: 'pictures gallery upload' },
+    {
+      label: 'Parts',
+      icon: <IconPuzzle {...size} />,
+      run: go(paths.flowParts),
+      keywords: 'reusable header footer block',
+    },
     { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
     { label: 'Segments', icon: <IconFilter {...size} />, run: go(paths.segments), keywords: 'filter audience' },
     { label: 'Imports', icon: <IconTableImport {...size} />, run: go(paths.imports) },

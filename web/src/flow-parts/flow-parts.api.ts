@@ -1,0 +1,21 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf, ensureSuccess } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
+
+const at = (id: string) => ({ params: { path: { id } } })
+
+export const flowPartsQuery = queryOptions({
+  queryKey: keys.flowParts,
+  queryFn: () => dataOf(api.GET('/api/v1/organization/flow-parts')),
+})
+/** With the flows that include the part. */
+export const flowPartQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.flowPart(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/flow-parts/{id}', at(id))),
+  })
+export const createFlowPart = (body: { name: string; html: string }) =>
+  dataOf(api.POST('/api/v1/organization/flow-parts', { body }))
+export const changeFlowPart = (id: string, html: string) =>
+  dataOf(api.PATCH('/api/v1/organization/flow-parts/{id}', { ...at(id), body: { html } }))
+export const deleteFlowPart = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/flow-parts/{id}', at(id)))

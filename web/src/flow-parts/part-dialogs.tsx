@@ -1,0 +1,118 @@
+import { Anchor, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
+import type { FlowPart } from '../api/types.ts'
+import { rebuildFlow } from '../flows/flows.api.ts'
+import { paths } from '../paths.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { DialogForm, useRequestForm } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { changeFlowPart, createFlowPart, flowPartQuery } from './flow-parts.api.ts'
+
+const code = {
+  autosize: true,
+  minRows: 8,
+  maxRows: 18,
+  spellCheck: false,
+  styles: { input: { fontFamily: 'monospace' } },
+}
+const example = `<mj-section>
+  <mj-column>
+    <mj-text align="center" font-size="13px" color="#667085">
+      {{ brand.name }}
+    </mj-text>
+  </mj-column>
+</mj-section>
+`
+
+export function NewPartDialog({ onClose }: { onClose: () => void }) {
+  const invalidate = useInvalidate()
+  const form = useRequestForm({
+    initialValues: { name: '', html: example },
+    send: ({ name, html }) => createFlowPart({ name: name.trim(), html }),
+    onSuccess: () => invalidate(keys.flowParts),
+    onSaved: onClose,
+  })
+  return (
+    <Dialog opened onClose={onClose} title="Create part" size="xl">
+      <DialogForm form={form} action="Create part" disabled={form.values.name.trim() === ''} onCancel={onClose}>
+        <TextInput
+          label="Name"
+          description="Lower-case letters, digits, - and _. It can’t be changed later."
+          placeholder="footer"
+          required
+          data-autofocus
+          maxLength={50}
+          {...form.field('name')}
+        />
+        <Textarea label="MJML or HTML" required {...code} {...form.field('html')} />
+      </DialogForm>
+    </Dialog>
+  )
+}
+
+/** Stays open after a change if published flows include the part. */
+export function EditPartDialog({ part, onClose }: { part: FlowPart; onClose: () => void }) {
+  const invalidate = useInvalidate()
+  const flows = useQuery(flowPartQuery(part.id)).data?.flows ?? []
+  const [isSaved, setSaved] = useState(false)
+  const form = useRequestForm({
+    initialValues: { html: part.html },
+    send: ({ html }) => changeFlowPart(part.id, html),
+    onSuccess: () => invalidate(keys.flowParts, keys.flowPreviews),
+    onSaved: () => (flows.length > 0 ? setSaved(true) : onClose()),
+  })
+  return (
+    <Dialog opened onClose={onClose} saved={isSaved} title={part.name} size="xl">
+      <Stack gap="sm">
+        {flows.length > 0 && (
+          <Group gap={6}>
+            <Text size="sm">Included in:</Text>
+            {flows.map(({ id, name }) => (
+              <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')}>
+                {name}
+              </Anchor>
+            ))}
+          </Group>
+        )}
+        {isSaved ? (
+          <PublishAgain flows={flows} onDone={onClose} />
+        ) : (
+          <DialogForm form={form} action="Save" onCancel={onClose}>
+            <Textarea label="MJML or HTML" required {...code} {...form.field('html')} />
+          </DialogForm>
+        )}
+      </Stack>
+    </Dialog>
+  )
+}
+
+function PublishAgain({ flows, onDone }: { flows: readonly { id: string }[]; onDone: () => void }) {
+  const invalidate = useInvalidate()
+  const publish = useMutation({
+    mutationFn: async () => {
+      for (const { id } of flows) await rebuildFlow(id)
+    },
+    onSuccess: () => {
+      toast('Published with the new part')
+      onDone()
+    },
+    onSettled: () => invalidate(keys.flows),
+  })
+  return (
+    <>
+      <Notice tone="info" title="Saved">
+        <Text>Published flows keep the text before. Publish them again, unchanged, to send the new one.</Text>
+        <Button mt="sm" size="xs" loading={publish.isPending} onClick={() => publish.mutate()}>
+          Publish again
+        </Button>
+      </Notice>
+      {publish.error && <ErrorLine>{messageOf(publish.error)}</ErrorLine>}
+    </>
+  )
+}
