@@ -1,6 +1,4 @@
-import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
-import { deleteExpiredApiRequests } from './api-requests/api-request-log.ts'
 import { measureLastBackup } from './backup/last-backup.ts'
 import { broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
 import { stepWorker } from './broadcasts/step.job.ts'
@@ -8,9 +6,6 @@ import { bulkActionWorker } from './bulk-actions/bulk-action.job.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import type { Replica } from './db/replica.ts'
 import { describeApi } from './documentation/api-document.ts'
-import { checkDueDomains } from './domains/checking.ts'
-import { resealDomainKeys } from './domains/dkim-keys.ts'
-import { removeExpiredFiles } from './email-contents/retention.ts'
 import { exportJob } from './event-exports/export.job.ts'
 import { checkFeedEpoch } from './events/feed-positions.ts'
 import { maintainPartitions } from './events/partitions.ts'
@@ -21,59 +16,32 @@ import { createServer, type Server } from './http/server.ts'
 import { importWorker } from './imports/import.job.ts'
 import { readImportTask, type SliceInput } from './imports/import.task.ts'
 import { undoWorker } from './imports/undo.job.ts'
-import { forgetExpiredChanges } from './imports/undo.ts'
-import { trimInbox } from './inbox/inbox.ts'
+import { createLoops, partitionsOf } from './loops.ts'
 import type { BounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
-import { resealMailServers } from './mail-servers/credentials.ts'
-import { tryForgottenServers } from './mail-servers/states.ts'
-import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
-import {
-  recordFailingWebhook,
-  recordFinishedImport,
-  recordPausedExport,
-  recordPausedWebhook,
-} from './notices/notices.ts'
-import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
+import { recordFinishedImport, recordPausedExport } from './notices/notices.ts'
 import { createParts, type Parts, type PartsOptions, type Role } from './parts.ts'
 import { eraseInTransaction, forgetContacts } from './privacy/erase-contact.ts'
-import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { Worker } from './queue/worker.ts'
 import type { WorkerSpec } from './queue/worker-spec.ts'
-import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { measure } from './runtime/measure.ts'
 import { within } from './runtime/within.ts'
-import { deleteUnusedLimits } from './sending-limits/sending-limits.ts'
 import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
 import { listenForSubmission, type SubmissionListener } from './submission/submission.ts'
-import { sendAccountEmails } from './system-emails/account-emails.ts'
-import { sendNoticeEmails } from './system-emails/notice-emails.ts'
 import { isReturnAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
-import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
-import { hourMs, minuteMs } from './values/durations.ts'
 import type { OrganizationId } from './values/ids.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
-import {
-  pauseDeadEndpoints,
-  removeOldDeliveries,
-  removeOrphanDeliveries,
-  reportFailingEndpoints,
-} from './webhooks/health.ts'
-import { SecretCheck } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
-const pauseCheckMs = 2 * secondMs
 /** How often counts that a killed process left are looked for. */
 const countEveryMs = 10 * secondMs
 /** At the start, the next worker or loop waits this long for the first queries of the one before. */
 const firstRunMsMax = 250
-/** Short, because users wait for these emails. */
-const accountEmailsEveryMs = 2 * secondMs
 
 export type AppOptions = PartsOptions & {
   roles: readonly Role[]
@@ -92,7 +60,7 @@ export type App = {
   stop(): Promise<void>
 }
 
-/** Builds all parts and connects them. Workers and loops that are not listed here do not run. */
+/** Builds all parts and connects them. Workers that are not listed here, and loops that are not in `loops.ts`, do not run. */
 export async function createApp({ roles, describesApi = false, ...options }: AppOptions): Promise<App> {
   const { config, log } = options
   const parts = createParts(options)
@@ -267,61 +235,6 @@ const unlessPaused = <Work>({ pause }: Parts, spec: WorkerSpec<Work>): WorkerSpe
   ...spec,
   isOpen: () => !pause.isPaused && (spec.isOpen?.() ?? true),
 })
-
-const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths: config.EVENT_RETENTION_MONTHS })
-
-/** All periodic tasks. */
-function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, servers, dkim, policy } = parts
-  const systemEmails = { db, log, servers, dkim, senders: policy, settings: parts.mail }
-  const health = {
-    db,
-    log,
-    logDays: config.WEBHOOK_LOG_DAYS,
-    onPaused: recordPausedWebhook,
-    onFailing: recordFailingWebhook,
-  }
-  const secretCheck = new SecretCheck(parts)
-  const loop = (name: string, everyMs: number, run: () => Promise<void>) => new Loop({ name, everyMs, run, failures })
-  return [
-    loop('look for a pause of sending', pauseCheckMs, async () => {
-      await parts.pause.refresh()
-      parts.sendingProcesses?.pauseIfPaused()
-    }),
-    loop('keep partitions', hourMs, () => maintainPartitions(partitionsOf(parts))),
-    loop('report failing endpoints', minuteMs, () => reportFailingEndpoints(health)),
-    loop('pause dead endpoints', minuteMs, () => pauseDeadEndpoints(health)),
-    loop('report relay outages', minuteMs, () => reportRelayOutage({ db, log, relay })),
-    loop('try failing mail servers', minuteMs, () => tryForgottenServers(db, servers)),
-    loop('report high rates', 10 * minuteMs, () => reportHighRates({ db, log })),
-    loop('send notice emails', minuteMs, async () => {
-      if (!parts.pause.isPaused) await sendNoticeEmails(systemEmails)
-    }),
-    loop('send account emails', accountEmailsEveryMs, () =>
-      sendAccountEmails({ ...systemEmails, accountEmails: parts.accountEmails }),
-    ),
-    loop('delete expired sessions and links', hourMs, () => deleteExpiredCredentials(db)),
-    loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
-    loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
-    loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
-    loop('delete unused sending limits', hourMs, () => deleteUnusedLimits(db)),
-    loop('forget receiving domains', hourMs, () => deleteOldSites(db)),
-    loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
-    loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
-    loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),
-    loop('trim the inbox', hourMs, () => trimInbox(db)),
-    loop('check domains', minuteMs, () => checkDueDomains(parts.domains)),
-    loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
-    loop('check domain keys', 10 * minuteMs, async () => {
-      if (await parts.isRotating()) await resealDomainKeys(parts.domains)
-    }),
-    loop('check credentials of mail servers', 10 * minuteMs, async () => {
-      if (await parts.isRotating()) await resealMailServers({ db, box: parts.mailServerBox })
-    }),
-    loop('remove old deliveries', hourMs, () => removeOldDeliveries(health)),
-    loop('remove deliveries of deleted webhooks', minuteMs, () => removeOrphanDeliveries(health)),
-  ]
-}
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
   const { config, db, tokens, senders, events, tasks, log } = parts

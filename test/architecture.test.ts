@@ -57,6 +57,7 @@ const root = 'src'
 /** These may import everything. */
 const wiring = new Set([
   'app.ts',
+  'loops.ts',
   'parts.ts',
   'sending-parts.ts',
   'routes.ts',
