@@ -8,6 +8,7 @@ import {
   IconKey,
   IconLock,
   IconLogout,
+  IconMailbox,
   IconMailCog,
   IconMailForward,
   IconMailPlus,
@@ -83,6 +84,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
       icon: <IconMailForward {...size} />,
       run: go(paths.mailServers),
       keywords: 'smtp provider settings',
+    },
+    {
+      label: 'Receiving sites',
+      icon: <IconMailbox {...size} />,
+      run: go(paths.receivingSites),
+      keywords: 'limits rates shaping gmail outlook yahoo settings',
     },
     {
       label: 'Sending',
