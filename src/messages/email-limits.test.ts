@@ -21,6 +21,7 @@ const newOrganization = await startSharedApp({
   SMTP_URL: 'smtp://127.0.0.1:9',
   DNS_SERVERS: names.address,
   MAIL_RETRY_DELAYS: '0.05,0.05,3600',
+  PROVIDER_POSTMARK_TOKEN: 'the password',
 })
 
 /** An organization with a mail server that shapes its email. */
@@ -100,6 +101,27 @@ test('a site that answers 4.7.x twice is slowed down, with its words', async () 
   expect(slowed).toMatchObject({ messages_per_second: 20, slowed_reason: expect.stringContaining(text) })
   const reset = await app.manage('DELETE', '/organization/receiving-sites/google')
   expect(reset.body.data).toMatchObject({ slowed_until: null, is_changed: false })
+})
+
+test('bounces with 4.7.x slow a site down as well', async () => {
+  const app = await shapedOrganization()
+  const flowId = await createFlow(app)
+  const details = 'smtp;421 4.7.0 [TSS04] Messages temporarily deferred due to unexpected volume'
+  for (const name of ['e1', 'e2']) {
+    await send(app, flowId, { contact_email: `${name}@yahoo.com` })
+    const mail = await until('the email', () => relay.mails.find(({ recipient }) => recipient === `${name}@yahoo.com`))
+    const [, id] = /^X-PM-Metadata-waxwing-id: (\S+)/im.exec(mail.raw)!
+    const authorization = `Basic ${Buffer.from('hook:the password').toString('base64')}`
+    await app.call('POST', '/providers/postmark/events', {
+      headers: { authorization },
+      body: { RecordType: 'Bounce', Type: 'SoftBounce', Details: details, Metadata: { 'waxwing-id': id } },
+    })
+  }
+  const slowed = await until('the site to be slowed down', async () => {
+    const site = await siteOf(app, 'yahoo')
+    return site.slowed_until && site
+  })
+  expect(slowed.slowed_reason).toBe(details)
 })
 
 test('limits are set for listed sites and domains only', async () => {
