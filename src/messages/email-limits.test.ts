@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fill } from '../../test/support/broadcasts.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { addMailServer } from '../../test/support/mail-servers.ts'
@@ -18,7 +18,8 @@ afterAll(async () => {
   await names[Symbol.asyncDispose]()
 })
 const newOrganization = await startSharedApp({
-  SMTP_URL: 'smtp://127.0.0.1:9',
+  SMTP_URL: relay.url,
+  SMTP_SHAPING: 'true',
   DNS_SERVERS: names.address,
   MAIL_RETRY_DELAYS: '0.05,0.05,3600',
   PROVIDER_POSTMARK_TOKEN: 'the password',
@@ -43,6 +44,13 @@ const sentTo = (domain: string) => relay.mails.filter(({ recipient }) => recipie
 
 const messageOf = async (app: TestApp, id: string) =>
   (await app.manage('GET', `/organization/messages/${id}`)).body.data
+
+beforeAll(async () => {
+  const { db } = await newOrganization()
+  await db.statement`
+    insert into receiving_sites (organization_id, site, has_limits, messages_per_second)
+    select id, 'shared.test', true, 0.001 from organizations where is_operator`
+})
 
 test('a broadcast to a slow site waits there and nowhere else, and can be paused and cancelled', async () => {
   const app = await shapedOrganization()
@@ -86,6 +94,18 @@ test('all domains of a provider share its limit, and email to other sites does n
   expect(Date.parse(shown.waiting.next_attempt_at)).toBeGreaterThan(Date.now() + 60_000)
   const other = await send(app, flowId, { contact_email: 'b@other.test' })
   await until('the other email', async () => (await messageOf(app, other.body.data.message_id)).status === 'sent')
+})
+
+test('all organizations share the limits of the operator for SMTP_URL', async () => {
+  const [first, second] = [await newOrganization(), await newOrganization()]
+  const ids: string[] = []
+  for (const app of [first, second]) {
+    const sent = await send(app, await createFlow(app), { contact_email: 'f@shared.test' })
+    ids.push(sent.body.data.message_id)
+    if (app === first) await until('the email', async () => (await messageOf(app, ids[0]!)).status === 'sent')
+  }
+  const waiting = await until('the reason', async () => (await messageOf(second, ids[1]!)).waiting?.detail)
+  expect(waiting).toBe('limit per second of email to shared.test')
 })
 
 test('a site that answers 4.7.x twice is slowed down, with its words', async () => {
