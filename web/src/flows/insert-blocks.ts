@@ -29,8 +29,8 @@ export const blocks: Block[] = [
     label: 'Button',
     level: 'component',
     source: {
-      mjml: `<mj-button href="${placeholderLink}" background-color="#1f5fa3" color="#ffffff" border-radius="6px">Button text</mj-button>`,
-      html: `<p style="margin:24px 0">\n  <a href="${placeholderLink}" style="display:inline-block;padding:12px 20px;background:#1f5fa3;color:#ffffff;border-radius:6px;text-decoration:none">Button text</a>\n</p>`,
+      mjml: `<mj-button href="${placeholderLink}" background-color="{{ brand.color }}" color="{{ brand.text_on_color }}" border-radius="6px">Button text</mj-button>`,
+      html: `<p style="margin:24px 0">\n  <a href="${placeholderLink}" style="display:inline-block;padding:12px 20px;background:{{ brand.color }};color:{{ brand.text_on_color }};border-radius:6px;text-decoration:none">Button text</a>\n</p>`,
     },
   },
   {
@@ -79,11 +79,11 @@ export const blocks: Block[] = [
     },
   },
   {
-    label: 'Unsubscribe link',
+    label: 'Footer',
     level: 'component',
     source: {
-      mjml: '<mj-text align="center" font-size="12px" color="#667085">\n  <a href="{{ unsubscribe_url }}" style="color:#667085">Unsubscribe</a>\n</mj-text>',
-      html: '<p style="margin:24px 0 0;font-size:12px;color:#667085;text-align:center"><a href="{{ unsubscribe_url }}" style="color:#667085">Unsubscribe</a></p>',
+      mjml: '<mj-text align="center" font-size="12px" color="#667085">\n  {{ brand.name }}{% if brand.address %}<br>{{ brand.address }}{% endif %}<br>\n  <a href="{{ unsubscribe_url }}" style="color:#667085">Unsubscribe</a>\n</mj-text>',
+      html: '<p style="margin:24px 0 0;font-size:12px;color:#667085;text-align:center">{{ brand.name }}{% if brand.address %}<br>{{ brand.address }}{% endif %}<br><a href="{{ unsubscribe_url }}" style="color:#667085">Unsubscribe</a></p>',
     },
   },
 ]

@@ -1,4 +1,4 @@
-import { Skeleton, Text } from '@mantine/core'
+import { Anchor, Skeleton, Text } from '@mantine/core'
 import { IconFileCode } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -24,8 +24,11 @@ export function StartersPage() {
       back={{ to: paths.flows, label: 'Flows' }}
       description={
         <>
-          Choose a starter. It has the look of your <Link to={paths.brand}>brand</Link>, and every part of it can be
-          changed.
+          Choose a starter. It has the look of your{' '}
+          <Anchor component={Link} to={paths.brand}>
+            brand
+          </Anchor>
+          , and every part of it can be changed.
         </>
       }
     >
