@@ -4,11 +4,11 @@ import { allValues, only, onlyValue } from '../db/rows.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type IdRange, inRange, lastContactId } from '../segments/id-range.ts'
 import { matchesFilter } from '../segments/matches.ts'
-import type { CheckedFilter } from '../segments/parse-filter.ts'
+import type { ResolvedFilter } from '../segments/nested-segments.ts'
 import type { BroadcastId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
 /** Groups, and the filters of segments. */
-export type Selection = { groupIds: GroupId[]; filters: CheckedFilter[] }
+export type Selection = { groupIds: GroupId[]; filters: ResolvedFilter[] }
 
 /** Whom a broadcast is for, with groups and segments that exist. */
 export type ResolvedAudience = { included: Selection; excluded: Selection }
@@ -63,7 +63,7 @@ function contactsOf({ organizationId, audience: { included, excluded }, now }: A
     select contact_id as id from group_members
     where organization_id = ${organizationId} and group_id = any (${ids}::uuid[]) and ${among(sql`contact_id`)}`
   // The attributes are decompressed once for all conditions, because "offset 0" keeps the subquery separate.
-  const matching = (filters: CheckedFilter[]) => sql`
+  const matching = (filters: ResolvedFilter[]) => sql`
     select contacts.id
     from (
       select organization_id, id, email, email_key, first_name, last_name, attributes || '{}' as attributes,

@@ -1,27 +1,13 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import {
-  answers,
-  created,
-  creates,
-  errorsOnly,
-  IdParams,
-  Named,
-  Nothing,
-  Nullable,
-  ok,
-  oneOf,
-  page,
-  pages,
-} from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
-import { broadcastStatuses, recipientStatuses, selectBroadcasts } from './broadcasts.sql.ts'
+import type { BroadcastId } from '../values/ids.ts'
+import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import {
   changeBroadcast,
   createBroadcast,
@@ -30,9 +16,7 @@ import {
   getBroadcast,
   removeBroadcast,
 } from './broadcasts.ts'
-import { exportRecipients } from './export.ts'
-import { selectRecipients } from './ledger.sql.ts'
-import { selectLinks } from './results.sql.ts'
+import { recipientRoutes } from './recipients.routes.ts'
 import { ResultsCounter } from './results.ts'
 import {
   BroadcastChanges,
@@ -45,30 +29,6 @@ import {
   resultsOut,
 } from './shapes.ts'
 import { variantsWithResults } from './variant-shapes.ts'
-import { variantKeyOf, variantKeys } from './variants.ts'
-
-const linksMax = 100
-
-const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
-
-const RecipientOut = Named('BroadcastRecipient', {
-  contact_id: Type.String(),
-  email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
-  status: oneOf(...recipientStatuses),
-  reason: Nullable(Type.String()),
-  message_id: Nullable(Type.String()),
-  variant: Nullable(
-    Type.Unsafe<(typeof variantKeys)[number]>({
-      ...oneOf(...variantKeys),
-      description: 'The variant of a recipient in the sample. Null for others, who get the winner.',
-    }),
-  ),
-})
-const LinkOut = Named('BroadcastLink', {
-  url: Type.String(),
-  clicks: Type.Integer(),
-  contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),
-})
 
 type Parts = DraftParts & { read: BoundedRead }
 
@@ -194,80 +154,6 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       },
     })
 
-    resultRoutes(api, read)
+    recipientRoutes(api, read)
   }
-}
-
-function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: BoundedRead): void {
-  tagRoutes(api, 'Broadcasts')
-  api.get('/broadcasts/:id/recipients', {
-    schema: {
-      operationId: 'listBroadcastRecipients',
-      summary: 'List the recipients of a broadcast',
-      description:
-        'The recipients that were frozen at the start, with what happened to each. `queued` means that the mail server deferred the email and it will be tried again. `suppressed` and `unsubscribed` recipients bounced, complained or unsubscribed after the start.',
-      params: IdParams,
-      querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...recipientStatuses)) }),
-      response: pages(RecipientOut),
-    },
-    handler: async (request) => {
-      const organizationId = organizationIdOf(request)
-      const id = parseIdParam('brc', request.params.id)
-      const { limit, cursor } = readPage(request.query, [uuidPart])
-      const filter = { status: request.query.status, after: cursor?.[0] as ContactId | undefined, limit: limit + 1 }
-      const rows = await read(organizationId, async (tx) => {
-        await getBroadcast(tx, organizationId, id)
-        return selectRecipients(tx, { organizationId, id }, filter)
-      })
-      const { items, nextCursor } = toPage(rows, limit, ({ contactId }) => [contactId])
-      return page({
-        nextCursor,
-        items: items.map(({ contactId, email, status, reason, messageId, variant }) => ({
-          contact_id: toText('con', contactId),
-          email,
-          status,
-          reason,
-          message_id: messageId && toText('msg', messageId),
-          variant: variantKeyOf(variant),
-        })),
-      })
-    },
-  })
-
-  api.get('/broadcasts/:id/recipients/export', {
-    schema: {
-      operationId: 'exportBroadcastRecipients',
-      summary: 'Export the recipients of a broadcast',
-      description:
-        'A CSV file of the recipients with what happened to each. Columns: `contact_id`, `email`, `status`, `reason`, `message_id` and `variant`. Cells that a spreadsheet would run as a formula start with an apostrophe.',
-      params: IdParams,
-      querystring: Type.Object({ status: Type.Optional(oneOf(...recipientStatuses)) }),
-      response: { 200: csvFile, ...errorsOnly },
-    },
-    handler: async (request, reply) => {
-      const organizationId = organizationIdOf(request)
-      const id = parseIdParam('brc', request.params.id)
-      const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
-      const pieces = exportRecipients(read, broadcast, request.query.status)
-      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="recipients.csv"`)
-      return reply.send(Readable.from(pieces) as never)
-    },
-  })
-
-  api.get('/broadcasts/:id/links', {
-    schema: {
-      operationId: 'listBroadcastLinks',
-      summary: 'List the links of a broadcast',
-      description: `The ${linksMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.`,
-      params: IdParams,
-      response: answers(Type.Array(LinkOut)),
-    },
-    handler: async (request) => {
-      const organizationId = organizationIdOf(request)
-      const id = parseIdParam('brc', request.params.id)
-      return ok(
-        await read(organizationId, async (tx) => selectLinks(tx, await getBroadcast(tx, organizationId, id), linksMax)),
-      )
-    },
-  })
 }

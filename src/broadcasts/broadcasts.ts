@@ -1,10 +1,18 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { contextAsText } from '../messages/draft.ts'
-import { type CheckedFilter, countConditions } from '../segments/parse-filter.ts'
-import { getSegment, type Segment } from '../segments/segments.ts'
+import { countResolved, type ResolvedFilter, resolveFilter } from '../segments/nested-segments.ts'
+import { checkUnused, getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
+import {
+  type BroadcastId,
+  type GroupId,
+  newId,
+  type OrganizationId,
+  parseId,
+  toText,
+  type UserId,
+} from '../values/ids.ts'
 import { checkName, nameMax } from '../values/names.ts'
 import { type AudienceQuery, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
 import {
@@ -76,12 +84,13 @@ export async function changeBroadcast(
   })
 }
 
-/** Deletes a broadcast that was never started. */
+/** Deletes a broadcast that was never started. Throws `Refusal` if a segment names it. */
 export async function removeBroadcast(db: Db, organizationId: OrganizationId, id: BroadcastId): Promise<void> {
   await db.begin(async (tx) => {
     const current = await getLocked(tx, organizationId, id)
     const isUnsent = current.recipients === null && ['draft', 'cancelled', 'expired'].includes(current.status)
     if (!isUnsent) throw notIn(current, 'Only broadcasts that were never started can be deleted.')
+    await checkUnused(tx, organizationId, 'broadcast', toText('brc', id))
     await deleteBroadcast(tx, organizationId, id)
   })
 }
@@ -158,7 +167,7 @@ async function resolveAudience(
     groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
     filters: await existingSegments(db, organizationId, audience, 'exclude_segment_ids'),
   }
-  const conditions = [...included.filters, ...excluded.filters].reduce((sum, each) => sum + countConditions(each), 0)
+  const conditions = [...included.filters, ...excluded.filters].reduce((sum, each) => sum + countResolved(each), 0)
   if (conditions > audienceConditionsMax)
     throw invalid({
       path: 'audience',
@@ -186,12 +195,12 @@ async function existingSegments(
   organizationId: OrganizationId,
   audience: Audience,
   field: 'segment_ids' | 'exclude_segment_ids',
-): Promise<CheckedFilter[]> {
-  const filters: CheckedFilter[] = []
+): Promise<ResolvedFilter[]> {
+  const filters: ResolvedFilter[] = []
   for (const [position, text] of audience[field].entries()) {
     const segment = await findSegment(db, organizationId, text)
     if (!segment) throw invalid({ path: `audience.${field}.${position}`, problem: 'does not exist' })
-    filters.push(segment.filter)
+    filters.push(await resolveFilter(db, organizationId, segment.filter))
   }
   return filters
 }

@@ -1,8 +1,8 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { csvLine } from '../values/csv-line.ts'
-import { type ContactId, toText } from '../values/ids.ts'
-import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
-import { type RecipientRow, selectRecipients } from './ledger.sql.ts'
+import { toText } from '../values/ids.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { positionOf, type RecipientFilter, type RecipientRow, selectRecipients } from './recipients.sql.ts'
 import { variantKeyOf } from './variants.ts'
 
 const rowsMax = 1_000
@@ -14,7 +14,11 @@ const columns: Record<string, (row: RecipientRow) => string> = {
   reason: ({ reason }) => reason ?? '',
   message_id: ({ messageId }) => (messageId ? toText('msg', messageId) : ''),
   variant: ({ variant }) => variantKeyOf(variant) ?? '',
+  first_opened_at: ({ firstOpenedAt }) => firstOpenedAt?.toISOString() ?? '',
+  first_clicked_at: ({ firstClickedAt }) => firstClickedAt?.toISOString() ?? '',
+  links: ({ links }) => (links ?? []).join(' '),
 }
+export const exportColumns = Object.keys(columns)
 
 /**
  * Returns the recipients of a broadcast as CSV, in pieces. Each piece is read when the previous one was consumed, so that a
@@ -23,16 +27,16 @@ const columns: Record<string, (row: RecipientRow) => string> = {
 export async function* exportRecipients(
   read: BoundedRead,
   broadcast: Broadcast,
-  status: RecipientStatus | undefined,
+  filter: RecipientFilter,
 ): AsyncIterable<string> {
-  yield csvLine(Object.keys(columns))
-  let after: ContactId | undefined
+  yield csvLine(exportColumns)
+  let after: ReturnType<typeof positionOf> | undefined
   for (;;) {
     const rows = await read(broadcast.organizationId, (db) =>
-      selectRecipients(db, broadcast, { status, after, limit: rowsMax }),
+      selectRecipients(db, broadcast, filter, { after, limit: rowsMax }),
     )
     if (rows.length > 0) yield rows.map((row) => csvLine(Object.values(columns).map((cell) => cell(row)))).join('')
     if (rows.length < rowsMax) return
-    after = rows.at(-1)!.contactId
+    after = positionOf(filter, rows.at(-1)!)
   }
 }

@@ -2,7 +2,7 @@ import type { Reader, Tx } from '../db/db.ts'
 import { allValues, firstValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { type IdRange, inRange } from '../segments/id-range.ts'
-import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { BroadcastId, ContactId, OrganizationId } from '../values/ids.ts'
 import type { Broadcast, Freezing, RecipientStatus } from './broadcasts.sql.ts'
 import { addToCounts } from './settle.sql.ts'
 
@@ -197,33 +197,3 @@ export async function cancelPending(tx: Tx, { organizationId, id }: Key, range: 
     returning organization_id, broadcast_id, status`
   addToCounts(tx, 'pending', rows)
 }
-
-export type RecipientRow = {
-  contactId: ContactId
-  email: string | null
-  status: RecipientStatus
-  reason: string | null
-  messageId: MessageId | null
-  variant: number | null
-}
-
-/** A page of the ledger, in the order of contacts. */
-export const selectRecipients = (
-  db: Reader,
-  { organizationId, id }: Key,
-  { status, after, limit }: { status: RecipientStatus | undefined; after: ContactId | undefined; limit: number },
-) =>
-  db<RecipientRow>`
-    select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
-      recipient.variant
-    from (
-      select organization_id, contact_id, status, reason, message_id, variant
-      from broadcast_recipients
-      where organization_id = ${organizationId} and broadcast_id = ${id}
-        and (${status ?? null}::text is null or status = ${status ?? null})
-        and (${after ?? null}::uuid is null or contact_id > ${after ?? null})
-      order by contact_id
-      limit ${limit}
-    ) as recipient
-    left join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
-    order by recipient.contact_id`

@@ -3,9 +3,9 @@ import { sql } from '../db/sql.ts'
 import { type FlowId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
 
 /** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
-export type Used = { flowId: FlowId } | { segmentId: SegmentId }
+export type Used = { flowId: FlowId } | { segmentIds: SegmentId[] }
 
-/** Returns the name of a scheduled broadcast with this flow or segment, or undefined if there is none. */
+/** Returns the name of a scheduled broadcast with this flow or one of these segments, or undefined if there is none. */
 export async function findScheduledWith(
   db: Reader,
   organizationId: OrganizationId,
@@ -14,7 +14,7 @@ export async function findScheduledWith(
   const uses =
     'flowId' in used
       ? sql`flow_id = ${used.flowId}`
-      : sql`(audience -> 'segment_ids') || (audience -> 'exclude_segment_ids') ? ${toText('seg', used.segmentId)}`
+      : sql`(audience -> 'segment_ids') || (audience -> 'exclude_segment_ids') ?| ${used.segmentIds.map((id) => toText('seg', id))}::text[]`
   const [row] = await db<{ name: string }>`
     select name from broadcasts
     where organization_id = ${organizationId} and status = 'scheduled' and ${uses}

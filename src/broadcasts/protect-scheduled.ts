@@ -2,11 +2,14 @@ import type { FastifyRequest, preHandlerAsyncHookHandler, RouteOptions } from 'f
 import { callerMayBroadcast, organizationIdOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import type { Server } from '../http/server.ts'
+import { findSegmentAndUsers } from '../segments/nested-segments.ts'
 import { Refusal } from '../values/errors.ts'
-import { parseId } from '../values/ids.ts'
-import { findScheduledWith, type Used } from './protect-scheduled.sql.ts'
+import { type FlowId, type OrganizationId, parseId, type SegmentId } from '../values/ids.ts'
+import { findScheduledWith } from './protect-scheduled.sql.ts'
 
 type Request = FastifyRequest<{ Params: { id: string }; Body: Record<string, unknown> | null }>
+
+type Used = { flowId: FlowId } | { segmentId: SegmentId }
 
 const used: Record<string, (request: Request) => Used | undefined> = {
   'PATCH /api/v1/organization/segments/:id': ({ params, body }) => {
@@ -37,7 +40,7 @@ export function protectScheduled(api: Server, db: Db): void {
     const guard: preHandlerAsyncHookHandler = async (request) => {
       if (callerMayBroadcast(request)) return
       const changed = usedBy(request as Request)
-      const name = changed && (await findScheduledWith(db, organizationIdOf(request), changed))
+      const name = changed && (await findScheduled(db, organizationIdOf(request), changed))
       if (name !== undefined)
         throw new Refusal(
           'forbidden',
@@ -46,4 +49,11 @@ export function protectScheduled(api: Server, db: Db): void {
     }
     route.preHandler = [...[route.preHandler ?? []].flat(), guard]
   })
+}
+
+/** A change of a segment also affects broadcasts to segments that name it. */
+async function findScheduled(db: Db, organizationId: OrganizationId, used: Used): Promise<string | undefined> {
+  if ('flowId' in used) return findScheduledWith(db, organizationId, used)
+  const segmentIds = await findSegmentAndUsers(db, organizationId, used.segmentId)
+  return findScheduledWith(db, organizationId, { segmentIds })
 }

@@ -9,15 +9,17 @@ export type Results = {
   complained: number
   hardBounced: number
   softBounced: number
+  /** Delivered, and neither opened nor clicked. */
+  notOpened: number
 }
 
-type Sent = Pick<Broadcast, 'organizationId' | 'id' | 'startedAt' | 'finishedAt'>
+export type SentBroadcast = Pick<Broadcast, 'organizationId' | 'id' | 'startedAt' | 'finishedAt'>
 
 /** Emails may be sent again for some time after the end, if failed recipients are tried again. */
-const marginMs = 60_000
+export const marginMs = 60_000
 
 /** Returns the range of the ids of its messages, which contain their time, or undefined if it has not started. */
-export function idRangeOf({ startedAt, finishedAt }: Sent): { from: MessageId; until: MessageId } | undefined {
+export function idRangeOf({ startedAt, finishedAt }: SentBroadcast): { from: MessageId; until: MessageId } | undefined {
   if (!startedAt) return undefined
   const until = leastId('msg', (finishedAt?.getTime() ?? Date.now()) + marginMs)
   return { from: leastId('msg', startedAt.getTime() - marginMs), until }
@@ -25,27 +27,37 @@ export function idRangeOf({ startedAt, finishedAt }: Sent): { from: MessageId; u
 
 /**
  * Counts the recipients that reacted, each once and without machines. The ids of messages contain their time, so only the
- * reactions to messages of the time of the broadcast are read.
+ * reactions to messages of the time of the broadcast are read. `broadcast.counts` has the number of delivered emails.
  */
-export async function countResults(db: Reader, broadcast: Sent): Promise<Results> {
-  const { organizationId, id } = broadcast
+export async function countResults(db: Reader, broadcast: SentBroadcast & Pick<Broadcast, 'counts'>): Promise<Results> {
+  const { organizationId, id, counts } = broadcast
   const range = idRangeOf(broadcast)
-  if (!range) return { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0 }
-  const [row] = await db<Results>`
+  if (!range)
+    return { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0, notOpened: 0 }
+  const [row] = await db<Omit<Results, 'notOpened'> & { read: number }>`
     select
       count(*) filter (where event_name = 'emailOpen') as opened,
       count(*) filter (where event_name = 'emailClick') as clicked,
       count(*) filter (where event_name = 'contactUnsubscribe') as unsubscribed,
       count(*) filter (where event_name = 'emailComplaint') as complained,
       count(*) filter (where event_name = 'emailHardBounce') as hard_bounced,
-      count(*) filter (where event_name = 'emailSoftBounce') as soft_bounced
+      count(*) filter (where event_name = 'emailSoftBounce') as soft_bounced,
+      count(*) filter (where recipient.status = 'sent' and case event_name
+        when 'emailOpen' then true
+        -- Who opened is counted already.
+        when 'emailClick' then not exists (
+          select from first_occurrences as open
+          where open.organization_id = ${organizationId} and open.subject_id = first_occurrences.subject_id
+            and open.event_name = 'emailOpen' and open.occurred_at < 'infinity')
+        else false end) as read
     from first_occurrences
-    join messages on messages.organization_id = first_occurrences.organization_id
-      and messages.id = first_occurrences.subject_id
+    join broadcast_recipients as recipient on recipient.organization_id = first_occurrences.organization_id
+      and recipient.message_id = first_occurrences.subject_id
     where first_occurrences.organization_id = ${organizationId}
       and first_occurrences.subject_id between ${range.from} and ${range.until}
-      and first_occurrences.occurred_at < 'infinity' and messages.broadcast_id = ${id}`
-  return row!
+      and first_occurrences.occurred_at < 'infinity' and recipient.broadcast_id = ${id}`
+  const { read, ...results } = row!
+  return { ...results, notOpened: Math.max(0, (counts.sent ?? 0) - read) }
 }
 
 export type LinkRow = { url: string; clicks: number; contacts: number }
@@ -53,7 +65,7 @@ export type LinkRow = { url: string; clicks: number; contacts: number }
 /** Returns the links of a broadcast with their human clicks, the most clicked first. */
 export async function selectLinks(
   db: Reader,
-  { organizationId, id, startedAt }: Sent,
+  { organizationId, id, startedAt }: SentBroadcast,
   limit: number,
 ): Promise<LinkRow[]> {
   if (!startedAt) return []

@@ -4,7 +4,7 @@ import { newId } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { type AllResults, ResultsCounter } from './results.ts'
 
-const none = { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0 }
+const none = { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0, notOpened: 0 }
 const db = {} as Reader
 const broadcastOf = (recipients: number | null) => ({ id: newId('brc'), recipients }) as Broadcast
 

@@ -140,6 +140,7 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
       complained: Type.Integer(),
       hard_bounced: Type.Integer(),
       soft_bounced: Type.Integer(),
+      not_opened: Type.Integer({ description: 'Delivered, and neither opened nor clicked.' }),
     },
     { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
   ),

@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactStatus } from '../segments/filter.ts'
 import { hasStatus, type MatchOptions, matchesFilter } from '../segments/matches.ts'
-import type { CheckedFilter } from '../segments/parse-filter.ts'
+import type { ResolvedFilter } from '../segments/nested-segments.ts'
 import type { ContactId, GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import { matchesWords } from './search.ts'
 
@@ -15,7 +15,7 @@ export type ContactFilter = {
   imported?: ImportedContacts | undefined
   status?: ContactStatus | undefined
   /** The filter of a segment, and one that is not saved. */
-  filters?: readonly CheckedFilter[] | undefined
+  filters?: readonly ResolvedFilter[] | undefined
 }
 
 /** Conditions on the rows of `contacts` that are true for the contacts of the organization that match the filter. */

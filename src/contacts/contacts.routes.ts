@@ -24,6 +24,7 @@ import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { contactStatuses } from '../segments/filter.ts'
+import { resolveFilter } from '../segments/nested-segments.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -142,7 +143,7 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       const { count, approximate } = await countMatching(
         reads,
         organizationId,
-        { filters: [filter] },
+        { filters: [await resolveFilter(db, organizationId, filter)] },
         { exact: request.query.exact ?? false },
       )
       return ok({ count, exact: !approximate })

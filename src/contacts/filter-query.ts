@@ -5,6 +5,7 @@ import type { Db } from '../db/db.ts'
 import { oneOf } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
 import { contactStatuses } from '../segments/filter.ts'
+import { resolveFilter } from '../segments/nested-segments.ts'
 import { type CheckedFilter, parseFilter } from '../segments/parse-filter.ts'
 import { getSegment } from '../segments/segments.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -67,11 +68,12 @@ export async function parseMatching(
   const importId = imported === undefined ? undefined : parseIdParam('imp', imported)
   const segmentId = segment === undefined ? undefined : parseIdParam('seg', segment)
   const saved = segmentId && (await getSegment(db, organizationId, segmentId)).filter
+  const filters = [saved, filter].filter((each) => each !== undefined)
   return {
     query: query?.replaceAll('\0', ''),
     imported: importId && (await contactsOfImport(db, organizationId, importId)),
     groupId,
     status,
-    filters: [saved, filter].filter((each) => each !== undefined),
+    filters: await Promise.all(filters.map((each) => resolveFilter(db, organizationId, each))),
   }
 }

@@ -1,8 +1,8 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordContactChanges } from '../events/contact-changes.ts'
-import { checkGroupUnused } from '../segments/segments.ts'
+import { checkUnused } from '../segments/segments.ts'
 import { conflict, existing, notFound, Refusal } from '../values/errors.ts'
-import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
+import { type ContactId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
   countGroups,
@@ -52,7 +52,7 @@ export async function renameGroup(db: Db, organizationId: OrganizationId, id: Gr
 
 /** Deletes the group. Its contacts are kept. Throws `Refusal` if a segment uses the group. */
 export async function removeGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<void> {
-  await checkGroupUnused(db, organizationId, id)
+  await checkUnused(db, organizationId, 'group', toText('grp', id))
   await inTransaction(db, async (tx) => {
     // Deletes the group first: transactions that add members hold a lock on it, so the second statement sees their
     // rows.

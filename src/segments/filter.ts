@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { oneOf } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
+import { broadcastOperators } from './broadcast-recipients.ts'
 
 // A filter is a tree: conditions on contacts, joined by `all` and `any`. The same schema validates requests, describes
 // them in the API reference, and gives the types.
@@ -8,6 +9,9 @@ import { eventNames } from '../values/event-types.ts'
 export const depthMax = 4
 export const conditionsMax = 50
 export const filterBytesMax = 16 * 1024
+/** Levels of segments that name other segments, and the conditions in a segment and all segments that it names. */
+export const nestedSegmentsMax = 3
+export const resolvedConditionsMax = 200
 const valueMax = 500
 const daysMax = 3_650
 const occurrencesMax = 1_000
@@ -112,6 +116,18 @@ const Engagement = condition(
     ),
   },
 )
+const Broadcast = condition(
+  'broadcast',
+  'BroadcastCondition',
+  'Tests what a recipient of a broadcast did. `received`: the email was delivered. `opened` and `clicked`: by a person, automated ones do not count. `not_opened`: it was delivered, and neither opened nor clicked.',
+  { operator: oneOf(...broadcastOperators), broadcast_id: Type.String() },
+)
+const Segment = condition(
+  'segment',
+  'SegmentCondition',
+  `Tests whether the contact is in another segment. Segments can be nested up to ${nestedSegmentsMax} levels deep, with at most ${resolvedConditionsMax} conditions in all of them together.`,
+  { operator: oneOf('member', 'not_member'), segment_id: Type.String() },
+)
 
 type Combination<Type extends 'all' | 'any'> = { type: Type; conditions: Filter[] }
 export type TextCondition = Static<typeof Text>
@@ -120,6 +136,8 @@ export type DateCondition = Static<typeof DateCondition>
 export type BooleanCondition = Static<typeof BooleanCondition>
 export type ListCondition = Static<typeof List>
 export type EngagementCondition = Static<typeof Engagement>
+export type BroadcastCondition = Static<typeof Broadcast>
+export type SegmentCondition = Static<typeof Segment>
 export type Condition =
   | TextCondition
   | NumberCondition
@@ -129,6 +147,8 @@ export type Condition =
   | Static<typeof Group>
   | Static<typeof Status>
   | EngagementCondition
+  | BroadcastCondition
+  | SegmentCondition
 export type Filter = Combination<'all'> | Combination<'any'> | Condition
 
 const filterId = 'ContactFilter'
@@ -161,6 +181,8 @@ export const FilterSchema = {
     Group,
     Status,
     Engagement,
+    Broadcast,
+    Segment,
   ],
 }
 

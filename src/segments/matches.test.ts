@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
-import { type NaiveContact, type NaiveEvent, naiveMatches } from '../../test/support/naive-filter.ts'
+import { type NaiveContact, type NaiveEmail, type NaiveEvent, naiveMatches } from '../../test/support/naive-filter.ts'
 import { announcedSeed, type Seeded } from '../../test/support/seeded.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { eventNames } from '../values/event-types.ts'
-import { type FlowId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
+import { type BroadcastId, type FlowId, type GroupId, newId, type OrganizationId, toText } from '../values/ids.ts'
+import { broadcastOperators } from './broadcast-recipients.ts'
 import { type Condition, contactStatuses, type Filter, operators, textFields } from './filter.ts'
 import { isSampled, matchesFilter } from './matches.ts'
+import { resolveFilter } from './nested-segments.ts'
 import { checkFilter } from './parse-filter.ts'
+import { createSegment } from './segments.ts'
 
 const contactsCount = 10_000
 const filtersCount = 100
@@ -69,17 +72,32 @@ const values: unknown[] = [
 const keys = ['plan', 'a.b', "key'quoted", 'ключ']
 const days = ['2026-06-15', '2026-06-14', '2026-06-16', '2020-01-01', '2026-03-01']
 
-type World = { organizationId: OrganizationId; groupIds: GroupId[]; flowIds: FlowId[]; contacts: NaiveContact[] }
+type World = {
+  organizationId: OrganizationId
+  groupIds: GroupId[]
+  flowIds: FlowId[]
+  broadcastIds: BroadcastId[]
+  segmentIds: string[]
+  contacts: NaiveContact[]
+}
 
 function imagine(random: Seeded): World {
   const groupIds = Array.from({ length: 4 }, () => newId('grp'))
   const flowIds = Array.from({ length: 3 }, () => newId('flw'))
+  const broadcastIds = Array.from({ length: 2 }, () => newId('brc'))
   const time = (daysMax: number) => new Date(+now - Math.floor(random.next() * daysMax * dayMs))
   const event = (): NaiveEvent => ({
     eventName: random.pick(eventNames),
     occurredAt: time(100),
     flowId: random.chance(0.1) ? null : random.pick(flowIds),
     machine: random.chance(0.3),
+  })
+  const email = (broadcastId: BroadcastId): NaiveEmail => ({
+    broadcastId,
+    messageId: newId('msg'),
+    status: random.pick(['sent', 'sent', 'sent', 'bounced']),
+    opened: random.chance(0.4),
+    clicked: random.chance(0.2),
   })
   const contact = (_: unknown, index: number): NaiveContact => ({
     id: newId('con'),
@@ -92,8 +110,16 @@ function imagine(random: Seeded): World {
     createdAt: time(400),
     groupIds: groupIds.filter(() => random.chance(0.2)),
     events: Array.from({ length: random.int(0, 5) }, event),
+    emails: broadcastIds.filter(() => random.chance(0.4)).map(email),
   })
-  return { organizationId: newId('org'), groupIds, flowIds, contacts: Array.from({ length: contactsCount }, contact) }
+  return {
+    organizationId: newId('org'),
+    groupIds,
+    flowIds,
+    broadcastIds,
+    segmentIds: [],
+    contacts: Array.from({ length: contactsCount }, contact),
+  }
 }
 
 async function store(db: Db, { organizationId, contacts }: World): Promise<void> {
@@ -130,12 +156,56 @@ async function store(db: Db, { organizationId, contacts }: World): Promise<void>
       ${events.map(({ occurredAt }) => occurredAt)}::timestamptz[], ${events.map(({ flowId }) => flowId)}::uuid[],
       ${events.map(({ contactId }) => contactId)}::uuid[], ${events.map(({ machine }) => machine)}::bool[]
     ) as event (id, event_name, occurred_at, flow_id, contact_id, machine)`
+  await storeEmails(db, organizationId, contacts)
 }
 
-function anyCondition(random: Seeded, { groupIds, flowIds }: World): Condition {
+/** An open or click whose time is infinity turned out to be automated. */
+async function storeEmails(db: Db, organizationId: OrganizationId, contacts: NaiveContact[]): Promise<void> {
+  const emails = contacts.flatMap(({ id, emails }) => emails.map((email) => ({ contactId: id, ...email })))
+  await db.statement`
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, message_id)
+    select ${organizationId}, * from unnest(
+      ${emails.map(({ broadcastId }) => broadcastId)}::uuid[], ${emails.map(({ contactId }) => contactId)}::uuid[],
+      ${emails.map(({ status }) => status)}::text[], ${emails.map(({ messageId }) => messageId)}::uuid[])`
+  await db.statement`
+    insert into first_occurrences (organization_id, subject_id, event_name, occurred_at)
+    select ${organizationId}, message_id, event_name, case when is_human then now() else 'infinity' end
+    from unnest(
+      ${emails.map(({ messageId }) => messageId)}::uuid[], ${emails.map(({ opened }) => opened)}::bool[],
+      ${emails.map(({ clicked }) => clicked)}::bool[]
+    ) as email (message_id, opened, clicked),
+    lateral (values ('emailOpen', opened), ('emailClick', clicked)) as reaction (event_name, is_human)`
+}
+
+/** Saves segments that later ones name, up to two levels deep. */
+async function storeSegments(db: Db, random: Seeded, world: World): Promise<void> {
+  await db.statement`
+    insert into groups (organization_id, id, name)
+    select ${world.organizationId}, id, id::text from unnest(${world.groupIds}::uuid[]) as id`
+  for (const count of [2, 2]) {
+    const added: string[] = []
+    for (let number = 0; number < count; number++) {
+      const filter = checkFilter({ type: 'any', conditions: [anyReadable(random, world), anyReadable(random, world)] })
+      const segment = await createSegment(db, world.organizationId, { name: `${count} ${newId('seg')}`, filter })
+      added.push(toText('seg', segment.id))
+    }
+    world.segmentIds.push(...added)
+  }
+}
+
+/** A condition that names no flow and no broadcast, because these are not stored. */
+function anyReadable(random: Seeded, world: World): Condition {
+  for (;;) {
+    const condition = anyCondition(random, world)
+    if (condition.type !== 'broadcast' && !(condition.type === 'engagement' && condition.flow_id)) return condition
+  }
+}
+
+function anyCondition(random: Seeded, { groupIds, flowIds, broadcastIds, segmentIds }: World): Condition {
   const attribute = () => `attributes.${random.pick(keys)}`
   const text = () => random.pick(words.filter(Boolean))
-  switch (random.pick(['text', 'number', 'date', 'boolean', 'list', 'group', 'status', 'engagement'] as const)) {
+  const types = ['text', 'number', 'date', 'boolean', 'list', 'group', 'status', 'engagement', 'broadcast'] as const
+  switch (random.pick([...types, ...(segmentIds.length > 0 ? (['segment'] as const) : [])])) {
     case 'text': {
       const field = random.chance(0.5) ? attribute() : random.pick(textFields)
       const value = field === 'email_domain' ? random.pick(['example.com', 'äpfel.example', 'shop']) : text()
@@ -175,6 +245,18 @@ function anyCondition(random: Seeded, { groupIds, flowIds }: World): Condition {
       }
     case 'status':
       return { type: 'status', operator: random.pick(['is', 'is_not']), value: random.pick(contactStatuses) }
+    case 'broadcast':
+      return {
+        type: 'broadcast',
+        operator: random.pick(broadcastOperators),
+        broadcast_id: toText('brc', random.pick(broadcastIds)),
+      }
+    case 'segment':
+      return {
+        type: 'segment',
+        operator: random.pick(['member', 'not_member']),
+        segment_id: random.pick(segmentIds),
+      }
     case 'engagement':
       return {
         type: 'engagement',
@@ -200,15 +282,19 @@ test('filters select the contacts that a naive evaluation selects', async () => 
   const { db } = testDb
   const world = imagine(random)
   await store(db, world)
+  await storeSegments(db, random, world)
   await db.statement.script('analyze')
   const { organizationId, contacts } = world
   for (let count = 0; count < filtersCount; count++) {
-    const filter = checkFilter(anyFilter(random, world))
+    const filter = anyFilter(random, world)
+    const resolved = await resolveFilter(db, organizationId, checkFilter(filter))
     const rows = await db.run<{ id: string }>(sql`
       select contacts.id from contacts
-      where contacts.organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, { now })}
+      where contacts.organization_id = ${organizationId} and ${matchesFilter(organizationId, resolved, { now })}
       order by contacts.id`)
-    const expected = contacts.filter((contact) => naiveMatches(contact, filter, now)).map(({ id }) => id)
+    const expected = contacts
+      .filter((contact) => naiveMatches(contact, filter, now, resolved.segments))
+      .map(({ id }) => id)
     const [found, wanted] = [new Set(rows.map(({ id }) => id)), new Set(expected)]
     const wrong = [...expected.filter((id) => !found.has(id)), ...[...found].filter((id) => !wanted.has(id))]
     expect(
@@ -219,7 +305,7 @@ test('filters select the contacts that a naive evaluation selects', async () => 
     const sampled = await db.run<{ id: string }>(sql`
       select contacts.id from contacts
       where contacts.organization_id = ${organizationId} and ${isSampled(sql`contacts.id`)}
-        and ${matchesFilter(organizationId, filter, { now, among: isSampled })}
+        and ${matchesFilter(organizationId, resolved, { now, among: isSampled })}
       order by contacts.id`)
     const isInSample = (id: string) => Number.parseInt(id.slice(-2), 16) < 16
     expect(sampled.map(({ id }) => id).toSorted(), JSON.stringify(filter)).toEqual(
@@ -240,7 +326,7 @@ test('days begin in the time zone of the organization', async () => {
   // In Tokyo it is the morning of the 16th.
   const late = new Date('2026-06-15T20:00:00Z')
   const matches = async (condition: Omit<Extract<Condition, { type: 'date' }>, 'type'>) => {
-    const filter = checkFilter({ type: 'date', ...condition })
+    const filter = await resolveFilter(db, organizationId, checkFilter({ type: 'date', ...condition }))
     const rows = await db.run(sql`select from contacts
       where organization_id = ${organizationId} and ${matchesFilter(organizationId, filter, { now: late })}`)
     return rows.length === 1

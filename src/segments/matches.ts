@@ -10,8 +10,17 @@ import {
   matchesNumber,
   matchesText,
 } from './attribute-conditions.ts'
-import { attributeOf, type Condition, type ContactStatus, type EngagementCondition, type Filter } from './filter.ts'
-import type { CheckedFilter } from './parse-filter.ts'
+import { recipientCondition } from './broadcast-recipients.ts'
+import {
+  attributeOf,
+  type BroadcastCondition,
+  type Condition,
+  type ContactStatus,
+  type EngagementCondition,
+  type Filter,
+  type SegmentCondition,
+} from './filter.ts'
+import type { NestedSegments, ResolvedFilter } from './nested-segments.ts'
 
 export type MatchOptions = {
   /** The end of periods such as "in the last 30 days". */
@@ -29,10 +38,10 @@ export type MatchOptions = {
  */
 export function matchesFilter(
   organizationId: OrganizationId,
-  filter: CheckedFilter,
+  { filter, segments }: ResolvedFilter,
   { now = new Date(), among = () => sql`true` }: MatchOptions = {},
 ): Sql {
-  return compile({ organizationId, now, among }, filter).sql
+  return compile({ organizationId, now, among, segments }, filter).sql
 }
 
 /** The number of contacts for each one in the sample. */
@@ -49,6 +58,7 @@ export const hasStatus = (organizationId: OrganizationId, status: ContactStatus)
   statusIs(organizationId, status).sql
 
 type Scope = Pick<Context, 'organizationId' | 'among'>
+type FilterContext = Context & { segments: NestedSegments }
 
 /**
  * `ids`: selects the ids of the contacts without reading `contacts`. `reads`: whether the condition reads another
@@ -56,7 +66,7 @@ type Scope = Pick<Context, 'organizationId' | 'among'>
  */
 type Part = { sql: Sql; reads: boolean; ids?: Sql }
 
-function compile(context: Context, filter: Filter): Part {
+function compile(context: FilterContext, filter: Filter): Part {
   if (filter.type === 'all') return allOf(filter.conditions.map((each) => compile(context, each)))
   if (filter.type === 'any')
     return anyOf(
@@ -81,26 +91,29 @@ function allOf(parts: Part[]): Part {
  * A subquery in an `or` would run once per contact. Each alternative that reads another table is therefore a query of
  * its own, and the contacts are looked up in the union of their results.
  */
-function anyOf({ organizationId, among }: Scope, parts: Part[]): Part {
+function anyOf(scope: Scope, parts: Part[]): Part {
   if (parts.length === 1) return parts[0]!
   const fields = parts.filter(({ reads }) => !reads)
   const fieldConditions = fields.length > 0 ? [joinedByOr(fields.map((part) => part.sql))] : []
   if (fields.length === parts.length) return simple(fieldConditions[0]!)
-  const select = (condition: Sql) =>
-    sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId}
-      and ${among(sql`contacts.id`)} and ${condition})`
   const queries = [
-    ...fieldConditions.map(select),
-    ...parts.filter(({ reads }) => reads).map((part) => part.ids ?? select(part.sql)),
+    ...fieldConditions.map((condition) => idsOf(scope, simple(condition))),
+    ...parts.filter(({ reads }) => reads).map((part) => idsOf(scope, part)),
   ]
   const union = queries.reduce((joined, query) => sql`${joined} union all ${query}`)
   return { sql: sql`contacts.id in (${union})`, reads: true, ids: sql`(${union})` }
 }
 
+/** Selects the ids of the contacts that meet the condition. */
+const idsOf = ({ organizationId, among }: Scope, { ids, sql: condition }: Part): Sql =>
+  ids ??
+  sql`(select contacts.id from contacts where contacts.organization_id = ${organizationId}
+    and ${among(sql`contacts.id`)} and ${condition})`
+
 const joinedByOr = (conditions: Sql[]): Sql =>
   sql`(${conditions.reduce((joined, condition) => sql`${joined} or ${condition}`)})`
 
-function compileCondition(context: Context, condition: Condition): Part {
+function compileCondition(context: FilterContext, condition: Condition): Part {
   switch (condition.type) {
     case 'text':
       return simple(matchesText(textOf(condition.field), { ...condition, value: storedText(condition) }))
@@ -120,6 +133,10 @@ function compileCondition(context: Context, condition: Condition): Part {
         : statusIsNot(context, condition.value)
     case 'engagement':
       return engagement(context, condition)
+    case 'broadcast':
+      return isRecipient(context, condition)
+    case 'segment':
+      return isInSegment(context, condition)
   }
 }
 
@@ -214,4 +231,21 @@ function eventsOf(
     sql`events where events.organization_id = ${organizationId} and events.event_name = ${event}
       and ${among(sql`events.contact_id`)}`,
   )
+}
+
+function isRecipient({ organizationId, among }: Scope, { operator, broadcast_id }: BroadcastCondition): Part {
+  const ids = sql`(select recipient.contact_id from broadcast_recipients as recipient
+    where recipient.organization_id = ${organizationId} and recipient.broadcast_id = ${parseId('brc', broadcast_id)}
+      and ${among(sql`recipient.contact_id`)} and ${recipientCondition(organizationId, operator)})`
+  return { sql: sql`contacts.id in ${ids}`, reads: true, ids }
+}
+
+function isInSegment(context: FilterContext, { operator, segment_id }: SegmentCondition): Part {
+  const part = compile(context, context.segments[parseId('seg', segment_id)!]!)
+  if (operator === 'member') return part
+  if (!part.reads) return simple(sql`(${part.sql}) is not true`)
+  return {
+    sql: sql`not exists (select from ${idsOf(context, part)} as inside (id) where inside.id = contacts.id)`,
+    reads: true,
+  }
 }

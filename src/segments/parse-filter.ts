@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type FieldProblem, invalid } from '../values/errors.ts'
-import { type FlowId, type GroupId, parseId } from '../values/ids.ts'
+import { type BroadcastId, type FlowId, type GroupId, parseId, type SegmentId } from '../values/ids.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import { type Condition, conditionsMax, depthMax, type Filter, FilterRef, filterBytesMax } from './filter.ts'
 
@@ -70,6 +70,14 @@ function problemsOf(condition: Condition, path: string): FieldProblem[] {
       return condition.flow_id === undefined || parseId('flw', condition.flow_id)
         ? []
         : [{ path: `${path}.flow_id`, problem: 'is not the id of a flow' }]
+    case 'broadcast':
+      return parseId('brc', condition.broadcast_id)
+        ? []
+        : [{ path: `${path}.broadcast_id`, problem: 'is not the id of a broadcast' }]
+    case 'segment':
+      return parseId('seg', condition.segment_id)
+        ? []
+        : [{ path: `${path}.segment_id`, problem: 'is not the id of a segment' }]
     case 'boolean':
     case 'status':
       return []
@@ -87,14 +95,32 @@ export const countConditions = (filter: Filter): number =>
     ? filter.conditions.reduce((sum, each) => sum + countConditions(each), 0)
     : 1
 
-export type References = { path: string; groupId?: GroupId; flowId?: FlowId }[]
+export type Reference = { path: string } & (
+  | { kind: 'group'; id: GroupId }
+  | { kind: 'flow'; id: FlowId }
+  | { kind: 'broadcast'; id: BroadcastId }
+  | { kind: 'segment'; id: SegmentId }
+)
 
-/** Returns the groups and flows that the filter names, with the path of each. */
-export function referencesOf(filter: Filter, path = 'filter'): References {
-  if (filter.type === 'all' || filter.type === 'any')
-    return filter.conditions.flatMap((each, index) => referencesOf(each, `${path}.conditions.${index}`))
-  if (filter.type === 'group') return [{ path: `${path}.group_id`, groupId: parseId('grp', filter.group_id)! }]
-  if (filter.type === 'engagement' && filter.flow_id)
-    return [{ path: `${path}.flow_id`, flowId: parseId('flw', filter.flow_id)! }]
-  return []
+/** Returns the records that the filter names, with the path of each. */
+export function referencesOf(filter: Filter, path = 'filter'): Reference[] {
+  switch (filter.type) {
+    case 'all':
+    case 'any':
+      return filter.conditions.flatMap((each, index) => referencesOf(each, `${path}.conditions.${index}`))
+    case 'group':
+      return [{ path: `${path}.group_id`, kind: 'group', id: parseId('grp', filter.group_id)! }]
+    case 'engagement':
+      return filter.flow_id ? [{ path: `${path}.flow_id`, kind: 'flow', id: parseId('flw', filter.flow_id)! }] : []
+    case 'broadcast':
+      return [{ path: `${path}.broadcast_id`, kind: 'broadcast', id: parseId('brc', filter.broadcast_id)! }]
+    case 'segment':
+      return [{ path: `${path}.segment_id`, kind: 'segment', id: parseId('seg', filter.segment_id)! }]
+    default:
+      return []
+  }
 }
+
+/** Returns the segments that the filter names. */
+export const segmentIdsIn = (filter: Filter): SegmentId[] =>
+  referencesOf(filter).flatMap((reference) => (reference.kind === 'segment' ? [reference.id] : []))

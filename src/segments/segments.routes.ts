@@ -43,7 +43,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
           'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count automated opens and clicks as well.',
         errors: {
           conflict: 'A segment with this name exists, or the organization has 500 segments.',
-          validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',
+          validation_failed: 'The filter is invalid, or names a group, flow, broadcast or segment that does not exist.',
         },
         body: Type.Object({ name: Name, filter: FilterRef }),
         response: creates(SegmentOut),
@@ -76,7 +76,12 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         operationId: 'updateSegment',
         summary: 'Update a segment',
         description: 'Omitted fields keep their value; the filter is replaced as a whole.',
-        errors: { conflict: 'Another segment has this name.', precondition_failed: editedSince },
+        errors: {
+          conflict: 'Another segment has this name.',
+          precondition_failed: editedSince,
+          validation_failed:
+            'The filter is invalid, names a record that does not exist, or would make a segment contain itself or exceed the limits.',
+        },
         params: IdParams,
         body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
         response: answers(SegmentOut),
@@ -98,6 +103,7 @@ export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         operationId: 'deleteSegment',
         summary: 'Delete a segment',
         description: 'The contacts are kept. This cannot be undone.',
+        errors: { conflict: 'Another segment names it. The message says which.' },
         params: IdParams,
         response: answers(Nothing),
       },

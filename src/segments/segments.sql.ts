@@ -2,7 +2,14 @@ import { nameIsFree } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { allValues, first, hasRows, onlyValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
-import type { FlowId, GroupId, OrganizationId, SegmentId } from '../values/ids.ts'
+import {
+  type BroadcastId,
+  type FlowId,
+  type GroupId,
+  type OrganizationId,
+  type SegmentId,
+  toText,
+} from '../values/ids.ts'
 import type { CheckedFilter } from './parse-filter.ts'
 
 export type Segment = { id: SegmentId; name: string; filter: CheckedFilter; createdAt: Date; updatedAt: Date }
@@ -33,6 +40,22 @@ export const selectSegment = (db: Reader, organizationId: OrganizationId, id: Se
 export const lockSegment = (tx: Tx, organizationId: OrganizationId, id: SegmentId) =>
   first(tx<Segment>`
     select ${columns} from segments where organization_id = ${organizationId} and id = ${id} for update`)
+
+/** Locks all segments until the end of the transaction, so that none of them changes while the nesting is checked. */
+export const lockSegments = (tx: Tx, organizationId: OrganizationId) =>
+  tx<Segment>`select ${columns} from segments where organization_id = ${organizationId} order by id for update`
+
+export const selectSegmentsById = (db: Reader, organizationId: OrganizationId, ids: readonly SegmentId[]) =>
+  db<Pick<Segment, 'id' | 'filter'>>`
+    select id, filter from segments where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+
+/** Returns the segments whose filter contains one of these segments. */
+export const selectUsers = (db: Reader, organizationId: OrganizationId, ids: readonly SegmentId[]) =>
+  allValues(db<{ id: SegmentId }>`
+    select id from segments
+    where organization_id = ${organizationId}
+      and exists (select from unnest(${ids.map((id) => toText('seg', id))}::text[]) as used (id)
+        where strpos(filter::text, used.id) > 0)`)
 
 export const countSegments = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ count: number }>`select count(*) from segments where organization_id = ${organizationId}`)
@@ -67,15 +90,26 @@ export const selectNamesContaining = (db: Reader, organizationId: OrganizationId
     order by lower(name)
     limit ${limit}`)
 
-/** Returns the groups and flows that exist. */
+export type RecordIds = {
+  groupIds: GroupId[]
+  flowIds: FlowId[]
+  broadcastIds: BroadcastId[]
+  segmentIds: SegmentId[]
+}
+
+/** Returns which of these records exist. */
 export async function selectExisting(
   db: Reader,
   organizationId: OrganizationId,
-  { groupIds, flowIds }: { groupIds: GroupId[]; flowIds: FlowId[] },
-): Promise<Set<GroupId | FlowId>> {
-  const rows = await db<{ id: GroupId | FlowId }>`
+  { groupIds, flowIds, broadcastIds, segmentIds }: RecordIds,
+): Promise<Set<string>> {
+  const rows = await db<{ id: string }>`
     select id from groups where organization_id = ${organizationId} and id = any (${groupIds}::uuid[])
     union all
-    select id from flows where organization_id = ${organizationId} and id = any (${flowIds}::uuid[])`
+    select id from flows where organization_id = ${organizationId} and id = any (${flowIds}::uuid[])
+    union all
+    select id from broadcasts where organization_id = ${organizationId} and id = any (${broadcastIds}::uuid[])
+    union all
+    select id from segments where organization_id = ${organizationId} and id = any (${segmentIds}::uuid[])`
   return new Set(rows.map(({ id }) => id))
 }

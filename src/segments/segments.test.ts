@@ -11,10 +11,15 @@ import type { Db } from '../db/db.ts'
 import { createShares } from '../runtime/shares.ts'
 import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import type { Filter } from './filter.ts'
+import type { ResolvedFilter } from './nested-segments.ts'
 import { checkFilter } from './parse-filter.ts'
 
 const segments = '/organization/segments'
 const onPlan = (value: string): Filter => ({ type: 'text', field: 'attributes.plan', operator: 'equals', value })
+const didNotOpen: ResolvedFilter = {
+  filter: checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' }),
+  segments: {},
+}
 
 async function addContact(app: TestApp, email: string, attributes = {}, groupIds: string[] = []): Promise<string> {
   const answer = await app.manage('POST', '/organization/contacts', { email, attributes, group_ids: groupIds })
@@ -135,6 +140,47 @@ test('a group cannot be deleted while a segment uses it, and other organizations
   expect((await app.manage('DELETE', `/organization/groups/${group.id}`)).status).toBe(200)
 })
 
+test('segments can contain others, within limits and without cycles', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await addContact(app, 'ada@example.com', { plan: 'pro' })
+  await addContact(app, 'bob@example.com', { plan: 'free' })
+  const isIn = (id: string, operator = 'member') => ({ type: 'segment', operator, segment_id: id })
+  const make = async (name: string, filter: object) => app.manage('POST', segments, { name, filter })
+  const levels: string[] = [(await make('Level 0', onPlan('pro'))).body.data.id]
+  for (const level of [1, 2, 3])
+    levels.push(
+      (await make(`Level ${level}`, isIn(levels[level - 1]!, level === 1 ? 'not_member' : 'member'))).body.data.id,
+    )
+  expect(await emailsIn(app, `segment_id=${levels[3]}`)).toEqual(['bob@example.com'])
+  expect((await app.manage('GET', `${segments}/${levels[3]}/count`)).body.data).toEqual({ count: 1, exact: true })
+
+  const problemOf = ({ status, body }: Awaited<ReturnType<typeof make>>) => [status, body.error.fields[0].problem]
+  const change = (level: number, filter: object) => app.manage('PATCH', `${segments}/${levels[level]}`, { filter })
+  expect(problemOf(await make('Level 4', isIn(levels[3]!)))).toEqual([422, expect.stringContaining('3 levels deep')])
+  expect(problemOf(await change(0, isIn(levels[0]!)))).toEqual([422, expect.stringContaining('contain itself')])
+  expect(problemOf(await change(0, isIn(levels[2]!)))).toEqual([422, expect.stringContaining('contain itself')])
+  const other = (await make('Other', onPlan('free'))).body.data.id
+  expect(problemOf(await change(0, isIn(other)))).toEqual([422, expect.stringContaining('“Level 3”')])
+  const many = { type: 'any', conditions: Array.from({ length: 50 }, () => onPlan('pro')) }
+  const large = (await make('Large', many)).body.data.id
+  const uses = { type: 'any', conditions: Array.from({ length: 4 }, () => isIn(large)) }
+  expect(problemOf(await make('Too large', uses))).toEqual([422, expect.stringContaining('200 conditions')])
+  const missing = await make('Missing', isIn(toText('seg', newId('seg'))))
+  expect([missing.status, missing.body.error.fields]).toEqual([
+    422,
+    [{ path: 'filter.segment_id', problem: 'segment not found' }],
+  ])
+
+  const refused = await app.manage('DELETE', `${segments}/${levels[2]}`)
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('“Level 3”')])
+  expect((await app.manage('DELETE', `${segments}/${levels[3]}`)).status).toBe(200)
+  expect((await app.manage('DELETE', `${segments}/${levels[2]}`)).status).toBe(200)
+  expect(
+    (await registerOther(app).then(({ manage }) => manage('POST', segments, { name: 'X', filter: isIn(other) })))
+      .status,
+  ).toBe(422)
+})
+
 test('a list that takes too long in its order is read in another way, with the same result', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { db } = app
@@ -143,7 +189,7 @@ test('a list that takes too long in its order is read in another way, with the s
   const { queries } = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
   const read = createBoundedRead(db, queries, { timeoutMs: 60_000 })
   const readFirst = createBoundedRead(db, queries, { timeoutMs: 200 })
-  const filter = { filters: [checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })] }
+  const filter = { filters: [didNotOpen] }
   const list = () => listContacts({ readFirst, read }, organizationId, filter, { limit: 1, cursor: undefined }, 'email')
   const expected = await list()
   expect(expected.map(({ email }) => email)).toEqual(['ada@example.com', 'bob@example.com'])
@@ -169,7 +215,7 @@ test('a count that takes too long is estimated from a sample, if there are many 
   const shares = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
   const readWithin = (timeoutMs: number) => createBoundedRead(db, shares.queries, { timeoutMs })
   const reads = { fastRead: readWithin(100), slowRead: readWithin(60_000) }
-  const filters = [checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })]
+  const filters = [didNotOpen]
   /** Counts while the events are locked until a statement that contains `pattern` waits for them. */
   const countLocked = async (contacts: number, pattern: string, options?: { exact: boolean }) => {
     const organizationId = newId('org')

@@ -1,14 +1,16 @@
 import { type Db, isUniqueViolation, type Reader } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
-import { conflict, existing, type FieldProblem, invalid, notFound } from '../values/errors.ts'
-import { type GroupId, newId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
+import { conflict, existing, type FieldProblem, invalid } from '../values/errors.ts'
+import { newId, type OrganizationId, type SegmentId, toText } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
-import { type CheckedFilter, referencesOf } from './parse-filter.ts'
+import { checkNesting } from './nested-segments.ts'
+import { type CheckedFilter, referencesOf, segmentIdsIn } from './parse-filter.ts'
 import {
   countSegments,
   deleteSegment,
   insertSegment,
   lockSegment,
+  lockSegments,
   type Segment,
   selectExisting,
   selectNamesContaining,
@@ -24,19 +26,27 @@ const namedMax = 3
 export const getSegment = (db: Reader, organizationId: OrganizationId, id: SegmentId) =>
   existing('segment', selectSegment(db, organizationId, id))
 
-/** Throws `Refusal` if the name is taken, or the filter names a group or flow that does not exist. */
+/**
+ * Throws `Refusal` if the name is taken, or the filter names a record that does not exist, or segments that are nested too
+ * deep.
+ */
 export async function createSegment(
   db: Db,
   organizationId: OrganizationId,
   input: { name: string; filter: CheckedFilter },
 ): Promise<Segment> {
   const name = checkName(input.name)
-  await checkReferences(db, organizationId, input.filter)
+  const { filter } = input
   if ((await countSegments(db, organizationId)) >= segmentsMax)
     throw conflict(`An organization can have at most ${segmentsMax} segments. Delete one that is no longer used.`)
-  const segment = await insertSegment(db.statement, organizationId, { id: newId('seg'), name, filter: input.filter })
-  if (!segment) throw nameTaken()
-  return segment
+  const id = newId('seg')
+  return db.begin(async (tx) => {
+    if (segmentIdsIn(filter).length > 0) checkNesting({ id, filter }, await lockSegments(tx, organizationId))
+    await checkReferences(tx, organizationId, filter)
+    const segment = await insertSegment(tx, organizationId, { id, name, filter })
+    if (!segment) throw nameTaken()
+    return segment
+  })
 }
 
 export async function editSegment(
@@ -50,11 +60,16 @@ export async function editSegment(
   },
 ): Promise<Segment> {
   const name = change.name === undefined ? undefined : checkName(change.name)
-  if (change.filter) await checkReferences(db, organizationId, change.filter)
+  const { filter } = change
   return db.begin(async (tx) => {
+    const all = filter && (await lockSegments(tx, organizationId))
     const segment = await existing('segment', lockSegment(tx, organizationId, id))
     change.checkUnchanged?.(segment)
-    const edited = await updateSegment(tx, organizationId, id, { name, filter: change.filter }).catch((error) => {
+    if (filter && all) {
+      checkNesting({ id, filter }, all)
+      await checkReferences(tx, organizationId, filter)
+    }
+    const edited = await updateSegment(tx, organizationId, id, { name, filter }).catch((error) => {
       throw isUniqueViolation(error) ? nameTaken() : error
     })
     if (!edited) throw nameTaken()
@@ -62,27 +77,39 @@ export async function editSegment(
   })
 }
 
+/** Throws `Refusal` if another segment names it. */
 export async function removeSegment(db: Db, organizationId: OrganizationId, id: SegmentId): Promise<void> {
-  if (!(await deleteSegment(db.statement, organizationId, id))) throw notFound('segment')
+  await db.begin(async (tx) => {
+    await existing('segment', lockSegment(tx, organizationId, id))
+    await checkUnused(tx, organizationId, 'segment', toText('seg', id))
+    await deleteSegment(tx, organizationId, id)
+  })
 }
 
-/** Throws `Refusal` if the filter of a segment names the group. */
-export async function checkGroupUnused(db: Reader, organizationId: OrganizationId, groupId: GroupId): Promise<void> {
-  const names = await selectNamesContaining(db, organizationId, toText('grp', groupId), namedMax)
+/** Throws `Refusal` if the filter of a segment names the record. */
+export async function checkUnused(
+  db: Reader,
+  organizationId: OrganizationId,
+  kind: 'group' | 'broadcast' | 'segment',
+  id: string,
+): Promise<void> {
+  const names = await selectNamesContaining(db, organizationId, id, namedMax)
   if (names.length === 0) return
   const list = names.map((name) => `“${name}”`).join(', ')
-  throw conflict(`The group is used by segments: ${list}. Change or delete them first.`)
+  throw conflict(`The ${kind} is used by segments: ${list}. Change or delete them first.`)
 }
 
 async function checkReferences(db: Reader, organizationId: OrganizationId, filter: CheckedFilter): Promise<void> {
   const references = referencesOf(filter)
   if (references.length === 0) return
   const existing = await selectExisting(db, organizationId, {
-    groupIds: references.flatMap(({ groupId }) => groupId ?? []),
-    flowIds: references.flatMap(({ flowId }) => flowId ?? []),
+    groupIds: references.flatMap((each) => (each.kind === 'group' ? [each.id] : [])),
+    flowIds: references.flatMap((each) => (each.kind === 'flow' ? [each.id] : [])),
+    broadcastIds: references.flatMap((each) => (each.kind === 'broadcast' ? [each.id] : [])),
+    segmentIds: references.flatMap((each) => (each.kind === 'segment' ? [each.id] : [])),
   })
-  const [first, ...rest] = references.flatMap(({ path, groupId, flowId }): FieldProblem[] =>
-    existing.has((groupId ?? flowId)!) ? [] : [{ path, problem: `${groupId ? 'group' : 'flow'} not found` }],
+  const [first, ...rest] = references.flatMap(({ path, kind, id }): FieldProblem[] =>
+    existing.has(id) ? [] : [{ path, problem: `${kind} not found` }],
   )
   if (first) throw invalid(first, ...rest)
 }

@@ -1,10 +1,12 @@
 import { domainToASCII } from 'node:url'
-import type { Condition, Filter } from '../../src/segments/filter.ts'
+import type { Condition, Filter, SegmentCondition } from '../../src/segments/filter.ts'
 import { parseId } from '../../src/values/ids.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
 
 export type NaiveEvent = { eventName: string; occurredAt: Date; flowId: string | null; machine: boolean }
+/** The email of a broadcast to the contact. `opened` and `clicked` are by a person. */
+export type NaiveEmail = { broadcastId: string; messageId: string; status: string; opened: boolean; clicked: boolean }
 export type NaiveContact = {
   id: string
   email: string
@@ -16,16 +18,26 @@ export type NaiveContact = {
   createdAt: Date
   groupIds: string[]
   events: NaiveEvent[]
+  emails: NaiveEmail[]
 }
 
 /** Evaluates a filter for one contact as its documentation says, in the time zone UTC. */
-export function naiveMatches(contact: NaiveContact, filter: Filter, now: Date): boolean {
-  if (filter.type === 'all') return filter.conditions.every((each) => naiveMatches(contact, each, now))
-  if (filter.type === 'any') return filter.conditions.some((each) => naiveMatches(contact, each, now))
+export function naiveMatches(
+  contact: NaiveContact,
+  filter: Filter,
+  now: Date,
+  segments: Readonly<Record<string, Filter>> = {},
+): boolean {
+  if (filter.type === 'all') return filter.conditions.every((each) => naiveMatches(contact, each, now, segments))
+  if (filter.type === 'any') return filter.conditions.some((each) => naiveMatches(contact, each, now, segments))
+  if (filter.type === 'segment') {
+    const isInside = naiveMatches(contact, segments[parseId('seg', filter.segment_id)!]!, now, segments)
+    return isInside === (filter.operator === 'member')
+  }
   return matches(contact, filter, now)
 }
 
-function matches(contact: NaiveContact, condition: Condition, now: Date): boolean {
+function matches(contact: NaiveContact, condition: Exclude<Condition, SegmentCondition>, now: Date): boolean {
   switch (condition.type) {
     case 'text':
       return textMatches(textOf(contact, condition.field), condition.operator, inAscii(condition))
@@ -44,6 +56,20 @@ function matches(contact: NaiveContact, condition: Condition, now: Date): boolea
     case 'status': {
       const status = contact.isSuppressed ? 'suppressed' : contact.subscription
       return (status === condition.value) === (condition.operator === 'is')
+    }
+    case 'broadcast': {
+      const email = contact.emails.find(({ broadcastId }) => broadcastId === parseId('brc', condition.broadcast_id))
+      const isReceived = email?.status === 'sent'
+      switch (condition.operator) {
+        case 'received':
+          return isReceived
+        case 'opened':
+          return email?.opened ?? false
+        case 'clicked':
+          return email?.clicked ?? false
+        case 'not_opened':
+          return isReceived && !email.opened && !email.clicked
+      }
     }
     case 'engagement': {
       const { event, at_least = 1, within_days, flow_id, include_machines = false } = condition

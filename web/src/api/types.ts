@@ -114,6 +114,9 @@ export type BroadcastChanges = Body<`${Org}/broadcasts/{id}`, 'patch'>
 export type BroadcastCheck = Data<`${Org}/broadcasts/{id}/check`, 'post'>
 export type BroadcastRecipient = Item<Data<`${Org}/broadcasts/{id}/recipients`, 'get'>>
 export type RecipientStatus = BroadcastRecipient['status']
+export type Engagement = NonNullable<
+  NonNullable<paths[`${Org}/broadcasts/{id}/recipients`]['get']['parameters']['query']>['engagement']
+>
 export type BroadcastLink = Item<Data<`${Org}/broadcasts/{id}/links`, 'get'>>
 export type Weekday = Item<NonNullable<Broadcast['schedule']['window']>['days']>
 

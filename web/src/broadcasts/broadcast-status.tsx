@@ -24,7 +24,7 @@ export function BroadcastBadge({ broadcast }: { broadcast: Broadcast }) {
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }
 
-export const recipientLooks: Record<RecipientStatus, Look> = {
+const recipientLooks: Record<RecipientStatus, Look> = {
   pending: { tone: 'neutral', label: 'Pending' },
   queued: { tone: 'info', label: 'Queued' },
   sent: { tone: 'good', label: 'Sent' },

@@ -8,6 +8,7 @@ import type {
   BroadcastDetail,
   BroadcastRecipient,
   BroadcastStatus,
+  Engagement,
   RecipientStatus,
 } from '../api/types.ts'
 
@@ -35,7 +36,9 @@ export const broadcastQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data && isActive(state.data) ? liveRefetchMs : 10 * liveRefetchMs),
   })
 
-export const useRecipients = (id: string, filter: { status: RecipientStatus | '' }, live: boolean) =>
+export type RecipientFilter = { status: RecipientStatus | ''; engagement: Engagement | ''; link: string }
+
+export const useRecipients = (id: string, filter: RecipientFilter, live: boolean) =>
   usePages<BroadcastRecipient>(
     keys.broadcastRecipients(id, filter),
     (from, signal) =>
@@ -85,9 +88,9 @@ export const actions = {
 } as const
 
 /** Downloads the recipients as CSV. */
-export const exportRecipients = (id: string, status: RecipientStatus | '', fileName: string) =>
+export const exportRecipients = (id: string, filter: RecipientFilter, fileName: string) =>
   download(
-    `/api/v1/organization/broadcasts/${id}/recipients/export?${new URLSearchParams(omitEmpty({ status }))}`,
+    `/api/v1/organization/broadcasts/${id}/recipients/export?${new URLSearchParams(omitEmpty(filter))}`,
     fileName,
   )
 

@@ -1,53 +1,49 @@
-import { SimpleGrid } from '@mantine/core'
+import { Anchor, SimpleGrid } from '@mantine/core'
+import { Link } from 'react-router'
 import type { BroadcastDetail } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
 import classes from './funnel.module.css'
+import { losses, peopleAt, steps } from './people.ts'
 
-/** From recipient to click: each step with its share of the emails that were sent. */
+/** From recipient to click: each step with its share of the emails that were sent. Each number leads to its people. */
 export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { counts, results } = broadcast
-  const sent = counts.sent + counts.bounced
-  const delivered = sent - counts.bounced
-  const steps = [
-    { name: 'Sent', value: sent, of: broadcast.recipients ?? 0 },
-    { name: 'Delivered', value: delivered, of: sent },
-    { name: 'Opened', value: results.opened, of: sent },
-    { name: 'Clicked', value: results.clicked, of: sent },
-  ]
-  const losses = [
-    { name: 'Bounced', value: counts.bounced },
-    { name: 'Unsubscribed', value: results.unsubscribed },
-    { name: 'Complaints', value: results.complained },
-    { name: 'Failed', value: counts.failed },
-    { name: 'Suppressed', value: counts.suppressed },
-    { name: 'Unsubscribed before sending', value: counts.unsubscribed },
-    { name: 'Cancelled', value: counts.cancelled },
-  ]
+  const recipients = broadcast.recipients ?? 0
+  const sent = broadcast.counts.sent + broadcast.counts.bounced
   return (
-    <Section title="Result" description="Opens and clicks by people. Automated ones are not counted.">
+    <Section
+      title="Result"
+      description="Opens and clicks by people. Automated ones are not counted. Select a number to see who it is."
+    >
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
-        {steps.map(({ name, value, of }) => (
-          <div key={name} className={classes.step}>
-            <span className={classes.name}>{name}</span>
-            <strong className="number">{count(value)}</strong>
-            <span className={classes.share}>{share(value, of)}</span>
-            <span
-              className={classes.bar}
-              style={{ backgroundSize: `${of === 0 ? 0 : (100 * value) / of}% 100%` }}
-              aria-hidden
-            />
-          </div>
-        ))}
+        {steps.map(({ value: people, label, number }) => {
+          const [value, of] = [number(broadcast), people === 'sent' ? recipients : sent]
+          return (
+            <Link key={people} className={classes.step} to={peopleAt(people)}>
+              <span className={classes.name}>{label}</span>
+              <strong className="number">{count(value)}</strong>
+              <span className={classes.share}>{share(value, of)}</span>
+              <span
+                className={classes.bar}
+                style={{ backgroundSize: `${of === 0 ? 0 : (100 * value) / of}% 100%` }}
+                aria-hidden
+              />
+            </Link>
+          )
+        })}
       </SimpleGrid>
       <dl className={classes.losses}>
         {losses
+          .map(({ value: people, label, number }) => ({ people, label, value: number(broadcast) }))
           .filter(({ value }) => value > 0)
-          .map(({ name, value }) => (
-            <div key={name}>
-              <dt>{name}</dt>
+          .map(({ people, label, value }) => (
+            <div key={people}>
+              <dt>{label}</dt>
               <dd className="number">
-                {count(value)} <span>{share(value, broadcast.recipients ?? 0)}</span>
+                <Anchor component={Link} to={peopleAt(people)} aria-label={`${label}: ${count(value)}`}>
+                  {count(value)}
+                </Anchor>{' '}
+                <span>{share(value, recipients)}</span>
               </dd>
             </div>
           ))}

@@ -1,17 +1,28 @@
+import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import type { BroadcastDetail, BroadcastLink } from '../api/types.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { TableList } from '../ui/list.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
 import { linksQuery } from './broadcasts.api.ts'
+import { peopleAt } from './people.ts'
 
 export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   const links = useQuery(linksQuery(broadcast.id))
   const columns: Column<BroadcastLink>[] = [
     { header: 'Link', phone: 'title', cell: ({ url }) => <span className="break">{url}</span> },
     { header: 'Clicks', align: 'right', cell: ({ clicks }) => count(clicks) },
-    { header: 'People', align: 'right', cell: ({ contacts }) => count(contacts) },
+    {
+      header: 'People',
+      align: 'right',
+      cell: ({ url, contacts }) => (
+        <Anchor component={Link} to={peopleAt('clicked', url)} aria-label={`${count(contacts)} clicked ${url}`}>
+          {count(contacts)}
+        </Anchor>
+      ),
+    },
     { header: 'Of sent', align: 'right', cell: ({ contacts }) => share(contacts, broadcast.counts.sent) },
   ]
   return (

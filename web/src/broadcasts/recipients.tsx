@@ -1,9 +1,9 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Pill } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { Link } from 'react-router'
+import { useEffect, useRef } from 'react'
+import { Link, useLocation } from 'react-router'
 import { keys } from '../api/keys.ts'
-import type { BroadcastDetail, BroadcastRecipient, RecipientStatus } from '../api/types.ts'
+import type { BroadcastDetail, BroadcastRecipient } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
@@ -11,12 +11,13 @@ import { emailText } from '../ui/email-text.ts'
 import { ExportButton } from '../ui/export-button.tsx'
 import { FilterSelect } from '../ui/filters.tsx'
 import { TableList } from '../ui/list.tsx'
-import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
+import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { RecipientBadge, recipientLooks } from './broadcast-status.tsx'
+import { RecipientBadge } from './broadcast-status.tsx'
 import { exportRecipients, isActive, useRecipients } from './broadcasts.api.ts'
+import { filterOf, peopleOptions, recipientsAnchor } from './people.ts'
 
 const columns: Column<BroadcastRecipient>[] = [
   {
@@ -27,6 +28,20 @@ const columns: Column<BroadcastRecipient>[] = [
       email === null ? 'Erased contact' : <RowLink to={paths.contact(id)}>{emailText(email)}</RowLink>,
   },
   { header: 'Status', cell: ({ status }) => <RecipientBadge status={status} /> },
+  { header: 'First opened', cell: ({ first_opened_at: at }) => <Time at={at} none="–" /> },
+  { header: 'First clicked', cell: ({ first_clicked_at: at }) => <Time at={at} none="–" /> },
+  {
+    header: 'Links',
+    minWidth: '160px',
+    cell: ({ links }) =>
+      links.length === 0
+        ? '–'
+        : links.map((link) => (
+            <span key={link} className="break" style={{ display: 'block' }}>
+              {link}
+            </span>
+          )),
+  },
   { header: 'Reason', cell: ({ reason }) => (reason ? <span className="break">{describe(reason)}</span> : '–') },
   {
     header: 'Message',
@@ -50,38 +65,62 @@ function columnsOf({ variants, winner }: BroadcastDetail): Column<BroadcastRecip
 }
 
 export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { filter, field } = useFilters('recipients')
-  const status = filter.recipients as RecipientStatus | ''
+  const { filter, set, field } = useFilters('people', 'link')
+  const wanted = filterOf(filter.people, filter.link)
+  const wantedText = JSON.stringify(wanted)
   const active = isActive(broadcast)
-  const recipients = useRecipients(broadcast.id, { status }, active)
+  const recipients = useRecipients(broadcast.id, wanted, active)
   const queries = useQueryClient()
   // The list is not polled when the broadcast has ended, so it is fetched a last time then.
   useEffect(() => {
     if (!active) return
-    return () => void queries.invalidateQueries({ queryKey: keys.broadcastRecipients(broadcast.id, { status }) })
-  }, [active, queries, broadcast.id, status])
-  const options = Object.entries(recipientLooks).map(([value, { label }]) => ({
-    value,
-    label: `${label} (${count(broadcast.counts[value as RecipientStatus])})`,
-  }))
+    const queryKey = keys.broadcastRecipients(broadcast.id, JSON.parse(wantedText) as object)
+    return () => void queries.invalidateQueries({ queryKey })
+  }, [active, queries, broadcast.id, wantedText])
+  const { hash, key } = useLocation()
+  const place = useRef<HTMLDivElement>(null)
+  // A number of the results was selected: its people come into view and get the focus.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same number can be selected again
+  useEffect(() => {
+    if (hash === `#${recipientsAnchor}`) place.current?.focus()
+  }, [hash, key])
   return (
-    <Section
-      title="Recipients"
-      description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then.`}
-      actions={
-        <ExportButton size="xs" run={() => exportRecipients(broadcast.id, status, `${fileName(broadcast.name)}.csv`)} />
-      }
-    >
-      <TableList
-        label="Recipients"
-        query={recipients}
-        columns={columnsOf(broadcast)}
-        rowKey={({ contact_id }) => contact_id}
-        filters={<FilterSelect label="Status" placeholder="Any status" data={options} {...field('recipients')} />}
-        empty={{ title: 'No recipients' }}
-        notFound={status !== '' && { title: 'No recipients', children: 'No recipient has this status.' }}
-      />
-    </Section>
+    <div ref={place} id={recipientsAnchor} tabIndex={-1}>
+      <Section
+        title="Recipients"
+        description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then. Automated opens and clicks don’t count as opened or clicked; not opened means neither opened nor clicked.`}
+        actions={
+          <ExportButton
+            size="xs"
+            run={() => exportRecipients(broadcast.id, wanted, `${fileName(broadcast.name)}.csv`)}
+          />
+        }
+      >
+        <TableList
+          label="Recipients"
+          query={recipients}
+          columns={columnsOf(broadcast)}
+          rowKey={({ contact_id }) => contact_id}
+          filters={
+            <>
+              <FilterSelect
+                label="Show"
+                placeholder="All recipients"
+                data={peopleOptions(broadcast)}
+                {...field('people')}
+              />
+              {wanted.link && (
+                <Pill withRemoveButton onRemove={() => set('link', null)} className="break">
+                  {wanted.link}
+                </Pill>
+              )}
+            </>
+          }
+          empty={{ title: 'No recipients' }}
+          notFound={filter.people !== '' && { title: 'No recipients', children: 'Choose another filter.' }}
+        />
+      </Section>
+    </div>
   )
 }
 

@@ -18,7 +18,7 @@ import {
   type ValueType,
   valueTypes,
 } from './filter-terms.ts'
-import { attributesQuery } from './segments.api.ts'
+import { attributesQuery, broadcastChoicesQuery, segmentsQuery } from './segments.api.ts'
 
 const subjects = [
   {
@@ -137,7 +137,8 @@ function ValueField({ condition, set }: FieldProps) {
   const type = typeOf(condition)
   const common = { className: classes.value ?? '', value: condition.value }
   if (needsNoValue(condition.operator) || type === 'boolean') return null
-  if (type === 'group') return <GroupField condition={condition} set={set} />
+  if (type === 'group' || type === 'segment' || type === 'broadcast')
+    return <RecordField type={type} condition={condition} set={set} />
   if (type === 'status')
     return (
       <Select
@@ -177,15 +178,26 @@ function ValueField({ condition, set }: FieldProps) {
   )
 }
 
-function GroupField({ condition, set }: FieldProps) {
-  const groups = useQuery(groupsQuery)
+type RecordType = 'group' | 'segment' | 'broadcast'
+
+/** Only the records of the type are loaded. */
+function useRecords(type: RecordType): { id: string; name: string }[] | undefined {
+  const groups = useQuery({ ...groupsQuery, enabled: type === 'group' })
+  const segments = useQuery({ ...segmentsQuery, enabled: type === 'segment' })
+  const broadcasts = useQuery({ ...broadcastChoicesQuery, enabled: type === 'broadcast' })
+  return { group: groups.data, segment: segments.data, broadcast: broadcasts.data }[type]
+}
+
+function RecordField({ type, condition, set }: FieldProps & { type: RecordType }) {
+  const options = optionsOf(useRecords(type))
+  const isOlder = type === 'broadcast' && condition.value && !options.some(({ value }) => value === condition.value)
   return (
     <Select
       className={classes.value ?? ''}
       aria-label="Value"
-      placeholder="Choose a group"
+      placeholder={`Choose a ${type}`}
       searchable
-      data={optionsOf(groups.data)}
+      data={isOlder ? [...options, { value: condition.value, label: 'An older broadcast' }] : options}
       value={condition.value || null}
       onChange={(value) => set({ value: value ?? '' })}
     />

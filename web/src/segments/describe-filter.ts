@@ -2,7 +2,7 @@ import type { Filter } from '../api/types.ts'
 import { pluralize } from '../ui/numbers.ts'
 import { eventTerms, fieldLabels, needsDays, needsNoValue, operatorLabels } from './filter-terms.ts'
 
-/** Names of the groups and flows that a filter may contain, by id. */
+/** Names of the groups, flows, segments and broadcasts that a filter may contain, by id. */
 export type Names = ReadonlyMap<string, string>
 
 /** The filter in words: “plan is pro and has not clicked in any email in the last 60 days”. */
@@ -17,6 +17,10 @@ export function describeFilter(filter: Filter, names: Names, nested = false): st
     }
     case 'group':
       return `${operatorLabels.group[filter.operator]} ${names.get(filter.group_id) ?? 'a deleted group'}`
+    case 'segment':
+      return `${operatorLabels.segment[filter.operator]} ${names.get(filter.segment_id) ?? 'a deleted segment'}`
+    case 'broadcast':
+      return `${operatorLabels.broadcast[filter.operator]} ${names.get(filter.broadcast_id) ?? 'an older broadcast'}`
     case 'status':
       return `${operatorLabels.status[filter.operator]} ${filter.value.replace('_', ' ')}`
     case 'engagement': {

@@ -19,6 +19,8 @@ export type Subject =
   | 'created_at'
   | 'status'
   | 'group'
+  | 'segment'
+  | 'broadcast'
   | 'attribute'
   | EngagementEvent
 
@@ -29,7 +31,7 @@ export type DraftCondition = {
   attribute: string
   valueType: ValueType
   operator: string
-  /** A text, number, day, status, or the id of a group. */
+  /** A text, number, day, status, or the id of a group, segment or broadcast. */
   value: string
   days: string
   atLeast: string
@@ -67,7 +69,7 @@ export const newGroup = (match: 'all' | 'any' = 'all', parts: DraftPart[] = [new
 
 /** The type of a condition, which determines its operators. */
 export function typeOf({ subject, valueType }: Pick<DraftCondition, 'subject' | 'valueType'>) {
-  if (subject === 'status' || subject === 'group') return subject
+  if (subject === 'status' || subject === 'group' || subject === 'segment' || subject === 'broadcast') return subject
   if (subject === 'created_at') return 'date'
   if (subject === 'attribute') return valueType
   return isEvent(subject) ? 'engagement' : 'text'
@@ -99,6 +101,8 @@ function toCondition(draft: DraftCondition): object | undefined {
   const { subject, operator, attribute } = draft
   const value = draft.value.trim()
   if (type === 'group') return value ? { type, operator, group_id: value } : undefined
+  if (type === 'segment') return value ? { type, operator, segment_id: value } : undefined
+  if (type === 'broadcast') return value ? { type, operator, broadcast_id: value } : undefined
   if (type === 'status') return value ? { type, operator, value } : undefined
   if (subject === 'attribute' && !attribute.trim()) return undefined
   const field = subject === 'attribute' ? `attributes.${attribute.trim()}` : subject
@@ -140,6 +144,10 @@ function toPart(filter: Filter): DraftPart {
       return newGroup(filter.type, filter.conditions.map(toPart))
     case 'group':
       return { ...blank(), subject: 'group', operator: filter.operator, value: filter.group_id }
+    case 'segment':
+      return { ...blank(), subject: 'segment', operator: filter.operator, value: filter.segment_id }
+    case 'broadcast':
+      return { ...blank(), subject: 'broadcast', operator: filter.operator, value: filter.broadcast_id }
     case 'status':
       return { ...blank(), subject: 'status', operator: filter.operator, value: filter.value }
     case 'engagement':

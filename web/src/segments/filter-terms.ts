@@ -15,7 +15,10 @@ export const valueTypes: { value: ValueType; label: string }[] = [
 const setOrNot = { is_set: 'has a value', is_not_set: 'has no value' }
 
 /** The operators of each type of condition. */
-export const operatorLabels: Record<ValueType | 'group' | 'status' | 'engagement', Record<string, string>> = {
+export const operatorLabels: Record<
+  ValueType | 'group' | 'status' | 'engagement' | 'broadcast' | 'segment',
+  Record<string, string>
+> = {
   text: {
     equals: 'is',
     not_equals: 'is not',
@@ -53,6 +56,13 @@ export const operatorLabels: Record<ValueType | 'group' | 'status' | 'engagement
   group: { member: 'is a member of', not_member: 'is not a member of' },
   status: { is: 'is', is_not: 'is not' },
   engagement: { did: 'has', did_not: 'has not' },
+  broadcast: {
+    received: 'received',
+    opened: 'opened',
+    clicked: 'clicked in',
+    not_opened: 'received but did not open',
+  },
+  segment: { member: 'is in', not_member: 'is not in' },
 }
 
 export const needsDays = (operator: string) => operator.endsWith('_days')
@@ -66,6 +76,8 @@ export const fieldLabels = {
   created_at: 'Date added',
   status: 'Status',
   group: 'Group',
+  segment: 'Segment',
+  broadcast: 'Broadcast',
 } as const
 
 export type EngagementEvent = Extract<

@@ -74,12 +74,31 @@ function valueTypeOf(value: unknown): ValueType {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? 'date' : 'text'
 }
 
-/** The names of groups and flows by id, for descriptions of filters. */
+const broadcastsMax = 100
+
+/** The newest broadcasts, as choices for conditions. */
+export const broadcastChoicesQuery = queryOptions({
+  queryKey: keys.broadcastList({ limit: broadcastsMax }),
+  queryFn: async () => {
+    const query = { limit: broadcastsMax }
+    const { items } = await pageOf(api.GET('/api/v1/organization/broadcasts', { params: { query } }))
+    return items
+  },
+})
+
+/** The names of records that filters name, by id, for descriptions of filters. */
 export function useNames(): Names {
   const groups = useQuery(groupsQuery)
   const flows = useQuery(flowChoicesQuery)
+  const segments = useQuery(segmentsQuery)
+  const broadcasts = useQuery(broadcastChoicesQuery)
   return useMemo(
-    () => new Map([...(groups.data ?? []), ...(flows.data ?? [])].map(({ id, name }) => [id, name])),
-    [groups.data, flows.data],
+    () =>
+      new Map(
+        [groups.data, flows.data, segments.data, broadcasts.data]
+          .flatMap((records): { id: string; name: string }[] => records ?? [])
+          .map(({ id, name }) => [id, name]),
+      ),
+    [groups.data, flows.data, segments.data, broadcasts.data],
   )
 }

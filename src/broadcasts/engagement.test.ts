@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { emails, fill } from '../../test/support/broadcasts.ts'
+import { announcedSeed } from '../../test/support/seeded.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type NewEvent, recordEvents } from '../events/record.ts'
+import type { EventName } from '../values/event-types.ts'
+import { type ContactId, type FlowId, type MessageId, newId, parseId, toText } from '../values/ids.ts'
+
+type Recipient = { contact_id: string; message_id: string; status: string; links: string[] }
+
+const links = ['https://example.com/news', 'https://example.com/shop']
+
+/** All pages of a list. */
+async function listAll(app: TestApp, path: string): Promise<Recipient[]> {
+  const rows: Recipient[] = []
+  let cursor: string | null = null
+  do {
+    const { status, body }: { status: number; body: any } = await app.manage(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}limit=7${cursor ? `&cursor=${cursor}` : ''}`,
+    )
+    expect(status, JSON.stringify(body)).toBe(200)
+    rows.push(...body.data)
+    cursor = body.next_cursor
+  } while (cursor)
+  return rows
+}
+
+test('results, lists, exports and segments of a broadcast agree with its events', async () => {
+  const random = announcedSeed('engagement')
+  await using app = await startTestApp()
+  const { db } = app
+  const { flow, group, create } = await fill(app)
+  const groupId = await group('Readers', [...emails('reader', 40), 'hard-bounce@simulator.waxwing.test'])
+  const broadcast = await create([groupId])
+  await broadcast.start()
+  await broadcast.ended()
+  const path = `/organization/broadcasts/${broadcast.id}`
+  const all = await listAll(app, `${path}/recipients`)
+  const organizationId = parseId('org', app.organizationId)!
+  const names: EventName[] = ['emailOpen', 'emailOpen', 'emailClick', 'emailComplaint', 'contactUnsubscribe']
+  const sent = all.filter(({ status }) => status === 'sent')
+  const events = sent.flatMap((recipient): NewEvent[] =>
+    Array.from({ length: random.int(0, 3) }, () => {
+      const eventName = random.pick(names)
+      return {
+        id: newId('evt'),
+        organizationId,
+        eventName,
+        occurredAt: new Date(Date.now() + random.int(0, 1_000_000)),
+        messageId: parseId('msg', recipient.message_id) as MessageId,
+        flowId: parseId('flw', flow) as FlowId,
+        contactId: parseId('con', recipient.contact_id) as ContactId,
+        machine: eventName.startsWith('email') && eventName !== 'emailComplaint' && random.chance(0.4),
+        machineReason: null,
+        data: eventName === 'emailClick' ? { url: random.pick(links) } : {},
+      }
+    }),
+  )
+  await db.begin((tx) => recordEvents(tx, events))
+
+  const idsWith = (name: EventName, matches: (event: NewEvent) => boolean = () => true) =>
+    new Set(
+      events
+        .filter((event) => event.eventName === name && !event.machine && matches(event))
+        .map(({ contactId }) => toText('con', contactId)),
+    )
+  const [opened, clicked] = [idsWith('emailOpen'), idsWith('emailClick')]
+  const bounced = all.filter(({ status }) => status === 'bounced').map(({ contact_id: id }) => id)
+  expect(bounced).toHaveLength(1)
+  const expected: Record<string, string[]> = {
+    sent: all.map(({ contact_id: id }) => id),
+    delivered: sent.map(({ contact_id: id }) => id),
+    opened: [...opened],
+    clicked: [...clicked],
+    not_opened: sent.map(({ contact_id: id }) => id).filter((id) => !opened.has(id) && !clicked.has(id)),
+    bounced,
+    complained: [...idsWith('emailComplaint')],
+    unsubscribed: [...idsWith('contactUnsubscribe')],
+  }
+  for (const link of links)
+    expected[`clicked&link=${encodeURIComponent(link)}`] = [...idsWith('emailClick', ({ data }) => data.url === link)]
+
+  for (const [engagement, ids] of Object.entries(expected)) {
+    const listed = await listAll(app, `${path}/recipients?engagement=${engagement}`)
+    expect(listed.map(({ contact_id: id }) => id).toSorted(), engagement).toEqual(ids.toSorted())
+    const file = await app.manage('GET', `${path}/recipients/export?engagement=${engagement}`)
+    const [header, ...lines] = file.text.trim().split('\r\n')
+    expect(header).toBe('contact_id,email,status,reason,message_id,variant,first_opened_at,first_clicked_at,links')
+    expect(lines.map((line) => line.split(',')[0]).toSorted(), engagement).toEqual(ids.toSorted())
+    for (const row of listed)
+      expect(row.links.toSorted()).toEqual(
+        links.filter((link) => idsWith('emailClick', ({ data }) => data.url === link).has(row.contact_id)),
+      )
+  }
+
+  const { results, counts } = await broadcast.get()
+  const length = (name: string) => expected[name]!.length
+  expect(results).toEqual({
+    opened: length('opened'),
+    clicked: length('clicked'),
+    not_opened: length('not_opened'),
+    complained: length('complained'),
+    unsubscribed: length('unsubscribed'),
+    hard_bounced: 1,
+    soft_bounced: 0,
+  })
+  expect(counts).toMatchObject({ sent: length('delivered'), bounced: 1 })
+  const byUrl = (await app.manage('GET', `${path}/links`)).body.data
+  for (const { url, contacts } of byUrl) expect(contacts).toBe(length(`clicked&link=${encodeURIComponent(url)}`))
+
+  const segments = { received: 'delivered', opened: 'opened', clicked: 'clicked', not_opened: 'not_opened' }
+  for (const [operator, name] of Object.entries(segments)) {
+    const filter = encodeURIComponent(JSON.stringify({ type: 'broadcast', operator, broadcast_id: broadcast.id }))
+    const { body } = await app.manage('GET', `/organization/contacts?limit=100&filter=${filter}`)
+    expect(body.data.map(({ id }: { id: string }) => id).toSorted(), operator).toEqual(expected[name]!.toSorted())
+    const count = await app.manage('GET', `/organization/contacts/count?filter=${filter}`)
+    expect(count.body.data).toEqual({ count: length(name), approximate: false })
+  }
+  expect((await app.manage('GET', `${path}/recipients?link=x`)).status).toBe(422)
+})

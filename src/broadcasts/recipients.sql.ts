@@ -1,0 +1,169 @@
+import type { Reader } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import { recipientCondition } from '../segments/broadcast-recipients.ts'
+import type { EventName } from '../values/event-types.ts'
+import { type ContactId, leastId, type MessageId } from '../values/ids.ts'
+import type { RecipientStatus } from './broadcasts.sql.ts'
+import { idRangeOf, marginMs, type SentBroadcast } from './results.sql.ts'
+
+const linksMax = 20
+
+export const engagements = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'not_opened',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+export type Engagement = (typeof engagements)[number]
+
+export type RecipientFilter = {
+  status?: RecipientStatus | undefined
+  engagement?: Engagement | undefined
+  /** A link that was clicked, as it is counted. */
+  link?: string | undefined
+}
+
+export type RecipientRow = {
+  contactId: ContactId
+  email: string | null
+  status: RecipientStatus
+  reason: string | null
+  messageId: MessageId | null
+  variant: number | null
+  firstOpenedAt: Date | null
+  firstClickedAt: Date | null
+  links: string[] | null
+}
+
+/** The events whose first occurrences select the recipients. */
+const eventsOf: Partial<Record<Engagement, EventName[]>> = {
+  opened: ['emailOpen'],
+  clicked: ['emailClick'],
+  bounced: ['emailHardBounce', 'emailSoftBounce'],
+  complained: ['emailComplaint'],
+  unsubscribed: ['contactUnsubscribe'],
+}
+
+type Page = { after: ContactId | MessageId | undefined; limit: number }
+
+/** The position of a recipient in a list with this filter: see `selectRecipients`. */
+export const positionOf = ({ engagement }: RecipientFilter, row: RecipientRow): ContactId | MessageId =>
+  engagement && eventsOf[engagement] ? row.messageId! : row.contactId
+
+/**
+ * A page of the ledger. Recipients that reacted may be few among a million, so they are found by the first occurrences of
+ * their messages, in the order in which the emails were sent. The others are in the order of contacts.
+ */
+export async function selectRecipients(
+  db: Reader,
+  broadcast: SentBroadcast,
+  filter: RecipientFilter,
+  page: Page,
+): Promise<RecipientRow[]> {
+  const { organizationId, startedAt } = broadcast
+  const names = filter.engagement && eventsOf[filter.engagement]
+  if (names && !startedAt) return []
+  const recipients = names
+    ? recipientsByEvents(broadcast, names, filter, page)
+    : recipientsByContact(broadcast, filter, page)
+  const eventsFrom = new Date((startedAt?.getTime() ?? 0) - marginMs)
+  return db.run<RecipientRow>(sql`
+    select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
+      recipient.variant, reaction.first_opened_at, reaction.first_clicked_at, click.links
+    from (${recipients}) as recipient
+    left join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
+    cross join lateral (
+      select min(occurred_at) filter (where event_name = 'emailOpen') as first_opened_at,
+        min(occurred_at) filter (where event_name = 'emailClick') as first_clicked_at
+      from first_occurrences
+      where organization_id = ${organizationId} and subject_id = recipient.message_id
+        and event_name in ('emailOpen', 'emailClick') and occurred_at < 'infinity'
+    ) as reaction
+    cross join lateral (
+      select array_agg(link.link order by link.first_at, link.link) as links
+      from (
+        select link, min(occurred_at) as first_at
+        from events
+        where ${clicksOf(broadcast, eventsFrom)} and reaction.first_clicked_at is not null
+        group by link
+        order by 2, 1
+        limit ${linksMax}
+      ) as link
+    ) as click
+    order by recipient.position`)
+}
+
+/** Human clicks on the email of `recipient`. */
+const clicksOf = ({ organizationId }: SentBroadcast, from: Date): Sql => sql`
+  events.organization_id = ${organizationId} and events.contact_id = recipient.contact_id
+  and events.occurred_at >= ${from} and events.id >= ${leastId('evt', from.getTime())}
+  and events.message_id = recipient.message_id and not events.machine and events.link is not null
+  -- Written so that no index on event_name can be used, as in events/bursts.sql.ts.
+  and (events.event_name = 'emailClick') is true`
+
+const columns = sql`recipient.organization_id, recipient.contact_id, recipient.status, recipient.reason,
+  recipient.message_id, recipient.variant`
+
+function conditionOf({ organizationId }: SentBroadcast, { status, engagement }: RecipientFilter): Sql {
+  const hasStatus = status ? sql`recipient.status = ${status}` : sql`true`
+  switch (engagement) {
+    case 'sent':
+      return sql`${hasStatus} and recipient.status in ('sent', 'bounced')`
+    case 'delivered':
+      return sql`${hasStatus} and ${recipientCondition(organizationId, 'received')}`
+    case 'not_opened':
+      return sql`${hasStatus} and ${recipientCondition(organizationId, 'not_opened')}`
+    case 'bounced':
+      return sql`${hasStatus} and recipient.status = 'bounced'`
+    default:
+      return hasStatus
+  }
+}
+
+const recipientsByContact = (broadcast: SentBroadcast, filter: RecipientFilter, { after, limit }: Page): Sql => sql`
+  select ${columns}, recipient.contact_id as position
+  from broadcast_recipients as recipient
+  where recipient.organization_id = ${broadcast.organizationId} and recipient.broadcast_id = ${broadcast.id}
+    and ${after ? sql`recipient.contact_id > ${after}` : sql`true`} and ${conditionOf(broadcast, filter)}
+  order by recipient.contact_id
+  limit ${limit}`
+
+/** "offset 0" keeps the planner from sorting all reactions before it returns the first. */
+function recipientsByEvents(
+  broadcast: SentBroadcast,
+  names: EventName[],
+  filter: RecipientFilter,
+  { after, limit }: Page,
+): Sql {
+  const { organizationId, id, startedAt } = broadcast
+  const range = idRangeOf(broadcast)!
+  const clicked = filter.link
+    ? sql`exists (select from events
+        where ${clicksOf(broadcast, new Date(startedAt!.getTime() - marginMs))} and events.link = ${filter.link})`
+    : sql`true`
+  return sql`
+    select recipient.*, reaction.subject_id as position
+    from (
+      select subject_id from first_occurrences
+      where organization_id = ${organizationId} and subject_id > ${after ?? range.from} and subject_id <= ${range.until}
+        and event_name = any (${names}::text[]) and occurred_at < 'infinity'
+      group by subject_id
+      order by subject_id
+    ) as reaction
+    cross join lateral (
+      select ${columns}
+      from messages
+      join broadcast_recipients as recipient on recipient.organization_id = messages.organization_id
+        and recipient.broadcast_id = messages.broadcast_id and recipient.contact_id = messages.contact_id
+        and recipient.message_id = messages.id
+      where messages.organization_id = ${organizationId} and messages.id = reaction.subject_id
+        and messages.broadcast_id = ${id} and ${conditionOf(broadcast, filter)} and ${clicked}
+      offset 0
+    ) as recipient
+    order by reaction.subject_id
+    limit ${limit}`
+}
