@@ -123,6 +123,7 @@ const bodyOf: Record<string, object> = {
   'POST schedule': { expected_recipients: 1 },
   'PATCH broadcasts': { name: 'Mine' },
   'POST choose-variant': { variant: 'A' },
+  'POST send-again': { subject: 'Mine' },
 }
 
 /** Their names are the same for all organizations: everyone can set what applies to their email. */

@@ -249,18 +249,16 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
 
 type Documentation = Pick<FastifySchema, 'operationId' | 'summary' | 'description' | 'errors'>
 
-/** Returns the version to test, if the broadcast has variants: the named one, or the first. */
+/** Returns the version to test, if the broadcast has a subject or variants: the named one, or the first. */
 async function testedVariant(
   parts: Parts,
   broadcast: Broadcast,
   key: VariantKey | undefined,
 ): Promise<{ version: ReadyVersion } | undefined> {
-  const { organizationId, flowId, variants } = broadcast
+  const { organizationId, flowId, subject, variants } = broadcast
   const position = variantKeys.indexOf(key ?? 'A')
-  if (position >= variants.length) {
-    if (key === undefined) return undefined
-    throw invalid({ path: 'variant', problem: 'does not exist' })
-  }
+  if (key !== undefined && position >= variants.length) throw invalid({ path: 'variant', problem: 'does not exist' })
+  if (variants.length === 0 && subject === null) return undefined
   const flow = await findFlowOf(parts.db, organizationId, flowId!)
   const versionFor = flow && (await loadVersions(parts, broadcast, flow.versionId))
   if (!versionFor) throw invalid({ path: 'flow_id', problem: 'does not exist' })

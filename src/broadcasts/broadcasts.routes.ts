@@ -28,7 +28,8 @@ import {
   contentOf,
   resultsOut,
 } from './shapes.ts'
-import { variantsWithResults } from './variant-shapes.ts'
+import { draftSendAgain } from './send-again.ts'
+import { subjectMax, variantsWithResults } from './variant-shapes.ts'
 
 type Parts = DraftParts & { read: BoundedRead }
 
@@ -151,6 +152,28 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         const id = parseIdParam('brc', request.params.id)
         const copy = await duplicateBroadcast(drafts, organizationIdOf(request), userIdOf(request), id)
         return reply.status(201).send(created(broadcastOut(copy)))
+      },
+    })
+
+    api.post('/broadcasts/:id/send-again', {
+      schema: {
+        operationId: 'sendBroadcastAgain',
+        summary: 'Create a draft for recipients who did not open',
+        description:
+          'Creates a draft with the content of a sent broadcast and another subject. Its audience are the recipients to whom the email was delivered and who neither opened nor clicked when the draft is started; `audience.not_opened_broadcast_id` names the broadcast. Contacts that unsubscribed or are suppressed get nothing, as always. Nothing is sent until the draft is started.',
+        errors: {
+          conflict: 'The broadcast has not been sent, or the organization has 1,000 drafts.',
+          validation_failed: 'The subject is invalid, or the same as before.',
+        },
+        params: IdParams,
+        body: Type.Object({ subject: Type.String({ minLength: 1, maxLength: subjectMax }) }),
+        response: creates(BroadcastOut),
+      },
+      handler: async (request, reply) => {
+        const id = parseIdParam('brc', request.params.id)
+        const caller = { organizationId: organizationIdOf(request), userId: userIdOf(request), id }
+        const draft = await draftSendAgain(drafts, caller, request.body.subject)
+        return reply.status(201).send(created(broadcastOut(draft)))
       },
     })
 

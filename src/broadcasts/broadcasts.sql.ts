@@ -42,6 +42,8 @@ export type Audience = {
   segment_ids: string[]
   exclude_group_ids: string[]
   exclude_segment_ids: string[]
+  /** Recipients of this broadcast who have not opened it, instead of groups and segments. Missing in older rows. */
+  not_opened_broadcast_id?: string | null
 }
 
 export type Schedule = {
@@ -85,6 +87,8 @@ export type Broadcast = {
   flowVersion: number | null
   audience: Audience
   context: Record<string, unknown>
+  /** Replaces the subject of the flow. */
+  subject: string | null
   /** Sends a transactional flow, also to contacts that unsubscribed. */
   serviceAnnouncement: boolean
   schedule: Schedule
@@ -119,8 +123,8 @@ export type Broadcast = {
   now: Date
 }
 
-const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, service_announcement, schedule,
-  messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
+const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, service_announcement,
+  schedule, messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
   decided_at, starts_at, reason, detail, recipients, excluded, freezing, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
   (select number from flow_versions
@@ -201,6 +205,7 @@ export type BroadcastContent = Pick<
   | 'flowId'
   | 'audience'
   | 'context'
+  | 'subject'
   | 'serviceAnnouncement'
   | 'schedule'
   | 'messagesPerHour'
@@ -216,11 +221,11 @@ export async function insertBroadcast(
   broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into broadcasts (organization_id, id, name, flow_id, audience, context, service_announcement, schedule,
+    insert into broadcasts (organization_id, id, name, flow_id, audience, context, subject, service_announcement, schedule,
       messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
-      ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
+      ${broadcast.subject}, ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
       ${JSON.stringify(broadcast.variants)}::jsonb, ${broadcast.testPercent}, ${broadcast.winnerBy},
       ${broadcast.decideAfterSeconds}, ${broadcast.createdBy})`
 }
@@ -234,7 +239,7 @@ export async function updateContent(
   await tx`
     update broadcasts
     set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
-      context = ${JSON.stringify(content.context)}::jsonb,
+      context = ${JSON.stringify(content.context)}::jsonb, subject = ${content.subject},
       service_announcement = ${content.serviceAnnouncement}, schedule = ${JSON.stringify(content.schedule)}::jsonb,
       messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds},
       variants = ${JSON.stringify(content.variants)}::jsonb, test_percent = ${content.testPercent},

@@ -2,6 +2,7 @@ import type { Db, Reader, Tx } from '../db/db.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { contextAsText } from '../messages/draft.ts'
 import { countResolved, type ResolvedFilter, resolveFilter } from '../segments/nested-segments.ts'
+import { checkFilter } from '../segments/parse-filter.ts'
 import { checkUnused, getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import {
@@ -30,7 +31,7 @@ import {
 import { type FlowOfBroadcast, findFlowOf } from './flow-of-broadcast.sql.ts'
 import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
-import { checkVariants } from './variants.ts'
+import { checkSubject, checkVariants } from './variants.ts'
 
 export type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
 
@@ -112,7 +113,12 @@ export async function duplicateBroadcast(
 /** Returns “Copy of X”, or “Copy of X (2)” and so on, also for a copy of a copy. */
 async function copyName(db: Reader, organizationId: OrganizationId, name: string): Promise<string> {
   const original = name.replace(/^Copy of /, '').replace(/ \(\d+\)$/, '')
-  const base = `Copy of ${original}`.slice(0, nameMax - ' (1000)'.length)
+  return freeName(db, organizationId, `Copy of ${original}`)
+}
+
+/** Returns the name, with a number if other broadcasts have it. */
+export async function freeName(db: Reader, organizationId: OrganizationId, name: string): Promise<string> {
+  const base = name.slice(0, nameMax - ' (1000)'.length)
   const taken = new Set(await selectNames(db, organizationId, base))
   let copy = base
   for (let number = 2; taken.has(copy); number++) copy = `${base} (${number})`
@@ -135,7 +141,8 @@ async function checkContent(
   }
   await resolveAudience(db, organizationId, content.audience)
   await checkVariants({ db, runner }, organizationId, content)
-  const { flowId, audience, context, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
+  if (content.subject !== null) await checkSubject(runner, organizationId, 'subject', content.subject)
+  const { flowId, audience, context, subject, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
   const { variants, testPercent, winnerBy, decideAfterSeconds } = content
   const name = checkName(content.name)
   const schedule = checkSchedule(content.schedule)
@@ -145,6 +152,7 @@ async function checkContent(
     flowId,
     audience,
     context,
+    subject,
     serviceAnnouncement,
     schedule,
     messagesPerHour,
@@ -161,7 +169,10 @@ async function resolveAudience(
 ): Promise<ResolvedAudience> {
   const included = {
     groupIds: await existingGroups(db, organizationId, audience, 'group_ids'),
-    filters: await existingSegments(db, organizationId, audience, 'segment_ids'),
+    filters: [
+      ...(await existingSegments(db, organizationId, audience, 'segment_ids')),
+      ...(await notOpenedFilter(db, organizationId, audience)),
+    ],
   }
   const excluded = {
     groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
@@ -174,6 +185,23 @@ async function resolveAudience(
       problem: `names segments with ${conditions} conditions together. At most ${audienceConditionsMax} are allowed`,
     })
   return { included, excluded }
+}
+
+/** The filter is evaluated at the start, so that contacts who open the email until then are left out. */
+async function notOpenedFilter(
+  db: Reader,
+  organizationId: OrganizationId,
+  { not_opened_broadcast_id: text, group_ids, segment_ids }: Audience,
+): Promise<ResolvedFilter[]> {
+  if (!text) return []
+  const path = 'audience.not_opened_broadcast_id'
+  if (group_ids.length + segment_ids.length > 0)
+    throw invalid({ path, problem: 'cannot be combined with groups and segments' })
+  const id = parseId('brc', text)
+  const broadcast = id && (await findBroadcast(db, organizationId, id))
+  if (!broadcast?.startedAt) throw invalid({ path, problem: 'is not a broadcast that was sent' })
+  const filter = checkFilter({ type: 'broadcast', operator: 'not_opened', broadcast_id: text })
+  return [{ filter, segments: {} }]
 }
 
 async function existingGroups(
@@ -215,7 +243,12 @@ async function findSegment(db: Reader, organizationId: OrganizationId, text: str
   })
 }
 
-async function withoutDeleted(db: Reader, organizationId: OrganizationId, audience: Audience): Promise<Audience> {
+/** Returns an audience without groups and segments that were deleted. */
+export async function withoutDeleted(
+  db: Reader,
+  organizationId: OrganizationId,
+  audience: Audience,
+): Promise<Audience> {
   const parsed = [...audience.group_ids, ...audience.exclude_group_ids].flatMap((text) => parseId('grp', text) ?? [])
   const groups = new Set(await selectExistingGroups(db, organizationId, parsed))
   const isGroup = (text: string) => groups.has(parseId('grp', text)!)
@@ -228,6 +261,7 @@ async function withoutDeleted(db: Reader, organizationId: OrganizationId, audien
     segment_ids: audience.segment_ids.filter(isSegment),
     exclude_group_ids: audience.exclude_group_ids.filter(isGroup),
     exclude_segment_ids: audience.exclude_segment_ids.filter(isSegment),
+    not_opened_broadcast_id: audience.not_opened_broadcast_id ?? null,
   }
 }
 

@@ -1,6 +1,17 @@
 import type { Reader } from '../db/db.ts'
 import type { FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
 
+/** Returns the subject of a version of a flow, or undefined if it does not exist. */
+export async function findSubject(
+  db: Reader,
+  organizationId: OrganizationId,
+  versionId: FlowVersionId,
+): Promise<string | undefined> {
+  const [row] = await db<{ subject: string }>`
+    select subject from flow_versions where organization_id = ${organizationId} and id = ${versionId}`
+  return row?.subject
+}
+
 export type FlowOfBroadcast = {
   kind: 'transactional' | 'marketing'
   status: 'active' | 'paused' | 'archived'

@@ -57,13 +57,13 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: linkLengthMax,
-      description: 'Only recipients that clicked this link, as in the list of links. Needs `engagement=clicked`.',
+      description: 'Only recipients that clicked this link, as in the list of links.',
     }),
   ),
 }
 
 function filterOf(query: Static<ReturnType<typeof Type.Object<typeof filterQuery>>>): RecipientFilter {
-  const { status, engagement, link } = query
+  const { status, link, engagement = link === undefined ? undefined : 'clicked' } = query
   if (link !== undefined && engagement !== 'clicked')
     throw invalid({ path: 'link', problem: 'can only be used with engagement=clicked' })
   return { status, engagement, link: link?.replaceAll('\0', '') }

@@ -7,6 +7,7 @@ import { nameMax } from '../values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import { scheduleNow } from './schedule.ts'
 import {
+  subjectMax,
   testFields,
   VariantKeyOut,
   VariantsIn,
@@ -23,17 +24,23 @@ const messagesPerHourMax = 100_000_000
 const Ids = Type.Array(Type.String(), { maxItems: idsMax })
 const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset.'
 
+const NotOpened = Type.String({
+  description:
+    'A broadcast: the contacts to whom it was delivered and who neither opened nor clicked, at the time of the start. Instead of groups and segments; some can still be excluded.',
+})
 const AudienceIn = Named('Audience', {
   group_ids: Type.Optional({ ...Ids, description: 'Groups whose members are in the audience.' }),
   segment_ids: Type.Optional(Ids),
   exclude_group_ids: Type.Optional(Ids),
   exclude_segment_ids: Type.Optional(Ids),
+  not_opened_broadcast_id: Type.Optional(Nullable(NotOpened)),
 })
 const AudienceOut = Named('Audience', {
   group_ids: Ids,
   segment_ids: Ids,
   exclude_group_ids: Ids,
   exclude_segment_ids: Ids,
+  not_opened_broadcast_id: Nullable(NotOpened),
 })
 
 const Window = Named('SendingWindow', {
@@ -59,12 +66,17 @@ const ServiceAnnouncement = Type.Boolean({
     'A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well.',
 })
 
+const Subject = Nullable(
+  Type.String({ maxLength: subjectMax, description: 'Replaces the subject of the flow. Null to keep it.' }),
+)
+
 const contentFields = {
   variants: VariantsIn,
   ...testFields,
   flow_id: Nullable(Type.String()),
   audience: AudienceIn,
   context: FreeObject,
+  subject: Subject,
   service_announcement: ServiceAnnouncement,
   schedule: ScheduleIn,
   messages_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: messagesPerHourMax })),
@@ -99,6 +111,7 @@ export const BroadcastOut = Named('Broadcast', {
   ),
   audience: AudienceOut,
   context: FreeObject,
+  subject: Subject,
   service_announcement: ServiceAnnouncement,
   schedule: ScheduleOut,
   messages_per_hour: Nullable(Type.Integer()),
@@ -146,6 +159,14 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
   ),
 })
 
+export const emptyAudience = {
+  group_ids: [],
+  segment_ids: [],
+  exclude_group_ids: [],
+  exclude_segment_ids: [],
+  not_opened_broadcast_id: null,
+}
+
 const finalStatuses = ['sent', 'cancelled', 'expired']
 
 /** Until the ledger of a cancelled broadcast is updated, its pending rows are shown as what they will be. */
@@ -162,12 +183,16 @@ export function countsOut({ counts, status }: Broadcast) {
 export const broadcastOut = outOf(
   BroadcastOut,
   { id: 'brc', flow_id: 'flw' },
-  { variants: variantsOut, winner: ({ winner }: Broadcast) => variantKeyOf(winner), counts: countsOut },
+  {
+    audience: ({ audience }: Broadcast) => ({ ...emptyAudience, ...audience }),
+    variants: variantsOut,
+    winner: ({ winner }: Broadcast) => variantKeyOf(winner),
+    counts: countsOut,
+  },
 )
 
 export const resultsOut = outOf(BroadcastWithResultsOut.properties.results, {})
 
-const emptyAudience = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
 const missedAfterSecondsDefault = 3_600
 const testPercentDefault = 20
 const decideAfterSecondsDefault = 4 * 3_600
@@ -179,6 +204,7 @@ export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): B
     flowId: body.flow_id ? parseIdParam('flw', body.flow_id) : null,
     audience: { ...emptyAudience, ...body.audience },
     context: body.context ?? {},
+    subject: body.subject ?? null,
     serviceAnnouncement: body.service_announcement ?? false,
     schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
     messagesPerHour: body.messages_per_hour ?? null,
@@ -203,6 +229,7 @@ export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: strin
     ...(body.flow_id !== undefined && { flowId: all.flowId }),
     ...(body.audience !== undefined && { audience: all.audience }),
     ...(body.context !== undefined && { context: all.context }),
+    ...(body.subject !== undefined && { subject: all.subject }),
     ...(body.service_announcement !== undefined && { serviceAnnouncement: all.serviceAnnouncement }),
     ...(body.schedule !== undefined && { schedule: all.schedule }),
     ...(body.messages_per_hour !== undefined && { messagesPerHour: all.messagesPerHour }),

@@ -4,7 +4,7 @@ import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
 import type { VariantResults } from './variants.sql.ts'
 import { variantKeyOf, variantKeys, variantsMax } from './variants.ts'
 
-const subjectMax = 2_000
+export const subjectMax = 2_000
 
 const VariantIn = Named('Variant', {
   subject: Type.Optional(

@@ -46,7 +46,13 @@ export async function checkVariants(
   }
 }
 
-async function checkSubject(runner: TemplateRunner, organizationId: OrganizationId, path: string, subject: string) {
+/** Throws `Refusal` if the subject is empty or not a valid template. */
+export async function checkSubject(
+  runner: TemplateRunner,
+  organizationId: OrganizationId,
+  path: string,
+  subject: string,
+) {
   if (subject.trim() === '') throw invalid({ path, problem: 'must not be empty' })
   if (/[\r\n]/.test(subject)) throw invalid({ path, problem: 'must be a single line' })
   const compiled = await runner.compile(organizationId, { subject, html: '<p>-</p>', htmlFormat: 'html', text: null })
@@ -59,14 +65,16 @@ export type VersionFor = (variant: number | null) => ReadyVersion
 /** Returns undefined if a version is missing. */
 export async function loadVersions(
   { db, templates }: { db: Reader; templates: TemplateCache },
-  { organizationId, flowId, variants, winner }: Pick<Broadcast, 'organizationId' | 'flowId' | 'variants' | 'winner'>,
+  broadcast: Pick<Broadcast, 'organizationId' | 'flowId' | 'subject' | 'variants' | 'winner'>,
   pinnedId: FlowVersionId,
 ): Promise<VersionFor | undefined> {
+  const { organizationId, flowId, subject, variants, winner } = broadcast
   const numbers = variants.flatMap(({ flow_version: number }) => number ?? [])
   const ids = numbers.length === 0 ? new Map() : await findVersionIds(db, organizationId, flowId!, numbers)
   const keys = [pinnedId, ...ids.values()].map((id) => ({ organizationId, id }))
   const versions = await templates.getAll(keys)
-  const pinned = versions.get(pinnedId)
+  const stored = versions.get(pinnedId)
+  const pinned = stored && subject !== null ? await withSubject(stored, subject) : stored
   const versionOf = async ({ subject, flow_version: number }: Variant) => {
     const version = number === null ? pinned : versions.get(ids.get(number)!)
     return version && subject !== null ? withSubject(version, subject) : version

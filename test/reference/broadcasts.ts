@@ -48,6 +48,7 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   await recorder.record('listBroadcastLinks', { params })
   const copy = await recorder.record('duplicateBroadcast', { params })
   await recorder.record('listBroadcasts', { query: { status: 'sent' } })
+  await recorder.record('sendBroadcastAgain', { params, body: { subject: 'Did you see the birds, {{ first_name }}?' } })
   await recordControls(recorder, copy.data.id, recipients)
   await recordRetry(recorder, groupId)
   await recordVariants(recorder, groupId, flow)

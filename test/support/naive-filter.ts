@@ -59,17 +59,7 @@ function matches(contact: NaiveContact, condition: Exclude<Condition, SegmentCon
     }
     case 'broadcast': {
       const email = contact.emails.find(({ broadcastId }) => broadcastId === parseId('brc', condition.broadcast_id))
-      const isReceived = email?.status === 'sent'
-      switch (condition.operator) {
-        case 'received':
-          return isReceived
-        case 'opened':
-          return email?.opened ?? false
-        case 'clicked':
-          return email?.clicked ?? false
-        case 'not_opened':
-          return isReceived && !email.opened && !email.clicked
-      }
+      return email !== undefined && reactionMatches(email, condition.operator)
     }
     case 'engagement': {
       const { event, at_least = 1, within_days, flow_id, include_machines = false } = condition
@@ -82,6 +72,19 @@ function matches(contact: NaiveContact, condition: Exclude<Condition, SegmentCon
       )
       return events.length >= at_least === (condition.operator === 'did')
     }
+  }
+}
+
+function reactionMatches({ status, opened, clicked }: NaiveEmail, operator: string): boolean {
+  switch (operator) {
+    case 'opened':
+      return opened
+    case 'clicked':
+      return clicked
+    case 'not_opened':
+      return status === 'sent' && !opened && !clicked
+    default:
+      return status === 'sent'
   }
 }
 

@@ -1,9 +1,12 @@
-import { MultiSelect, Stack } from '@mantine/core'
+import { Anchor, Input, MultiSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { groupsQuery } from '../contacts/contacts.api.ts'
+import { paths } from '../paths.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
 import { optionsOf } from '../ui/filters.tsx'
 import { count } from '../ui/numbers.ts'
+import { broadcastQuery } from './broadcasts.api.ts'
 import type { DraftForm } from './draft-form.ts'
 
 export function AudienceFields({ form }: { form: DraftForm }) {
@@ -25,21 +28,34 @@ export function AudienceFields({ form }: { form: DraftForm }) {
   const split = (ids: string[]) => [ids.filter((id) => !isSegment(id)), ids.filter(isSegment)] as const
   return (
     <Stack gap="sm">
-      <MultiSelect
-        label="Send to"
-        description="Groups and segments. A contact in several of them gets one email."
-        placeholder={audience.group_ids.length + audience.segment_ids.length === 0 ? 'Choose groups and segments' : ''}
-        required
-        searchable
-        clearable
-        data={data}
-        value={[...audience.group_ids, ...audience.segment_ids]}
-        onChange={(ids) => {
-          const [chosen, filtered] = split(ids)
-          set({ group_ids: chosen, segment_ids: filtered })
-        }}
-        error={form.field('audience').error}
-      />
+      {audience.not_opened_broadcast_id !== null ? (
+        <Input.Wrapper
+          label="Send to"
+          description="Determined when this broadcast starts. A click counts as an open; automated opens don’t."
+        >
+          <Text>
+            <NotOpened id={audience.not_opened_broadcast_id} />
+          </Text>
+        </Input.Wrapper>
+      ) : (
+        <MultiSelect
+          label="Send to"
+          description="Groups and segments. A contact in several of them gets one email."
+          placeholder={
+            audience.group_ids.length + audience.segment_ids.length === 0 ? 'Choose groups and segments' : ''
+          }
+          required
+          searchable
+          clearable
+          data={data}
+          value={[...audience.group_ids, ...audience.segment_ids]}
+          onChange={(ids) => {
+            const [chosen, filtered] = split(ids)
+            set({ group_ids: chosen, segment_ids: filtered })
+          }}
+          error={form.field('audience').error}
+        />
+      )}
       <MultiSelect
         label="Exclude"
         description="Contacts in these groups and segments get nothing."
@@ -54,5 +70,18 @@ export function AudienceFields({ form }: { form: DraftForm }) {
         }}
       />
     </Stack>
+  )
+}
+
+/** The audience of a broadcast that is sent again. */
+export function NotOpened({ id }: { id: string }) {
+  const broadcast = useQuery(broadcastQuery(id))
+  return (
+    <>
+      Recipients who have not opened{' '}
+      <Anchor component={Link} to={paths.broadcast(id)}>
+        {broadcast.data?.name ?? 'the first broadcast'}
+      </Anchor>
+    </>
   )
 }

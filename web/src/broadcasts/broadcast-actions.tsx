@@ -12,6 +12,7 @@ import { ConfirmButton } from '../ui/confirm.tsx'
 import { pluralize } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
 import { actions, broadcastQuery, deleteBroadcast, doneOf, duplicateBroadcast } from './broadcasts.api.ts'
+import { SendAgainButton } from './send-again.tsx'
 
 type Action = keyof typeof actions
 
@@ -106,6 +107,7 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
           {`Retry ${pluralize(counts.failed, 'failed recipient', 'failed recipients')}`}
         </Button>
       )}
+      {status === 'sent' && broadcast.results.not_opened > 0 && <SendAgainButton broadcast={broadcast} />}
       <ActionMenu
         actions={[
           { label: 'Duplicate', icon: IconCopy, run: () => duplicate.mutate() },

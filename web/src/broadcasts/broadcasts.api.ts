@@ -63,6 +63,9 @@ export const changeBroadcast = (id: string, body: BroadcastChanges) =>
 export const deleteBroadcast = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/broadcasts/{id}', at(id)))
 export const duplicateBroadcast = (id: string) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/duplicate', at(id)))
+/** Creates a draft for the recipients who have not opened the email. */
+export const sendAgain = (id: string, body: { subject: string }) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/send-again', { ...at(id), body }))
 
 export const checkBroadcast = (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/check', at(id)))
 export type VariantKey = NonNullable<Broadcast['winner']>

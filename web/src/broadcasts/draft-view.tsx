@@ -64,6 +64,13 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               {...form.field('name')}
             />
             <FlowFields form={form} flow={flow.data} variables={variables.ofFlow} />
+            <TextInput
+              label="Subject"
+              description="Leave empty to use the subject of the flow."
+              placeholder={flow.data?.subject ?? ''}
+              maxLength={2000}
+              {...form.field('subject')}
+            />
             {contextFields(
               variables.ofFlow,
               'Same for all recipients. Leave empty to use the contact attribute of the same name.',
@@ -107,7 +114,8 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
 }
 
 function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
-  if (draft.flow_id === null || draft.audience.group_ids.length + draft.audience.segment_ids.length === 0)
+  const { group_ids: groups, segment_ids: segments, not_opened_broadcast_id: notOpened } = draft.audience
+  if (draft.flow_id === null || (groups.length + segments.length === 0 && notOpened === null))
     return 'Choose a flow and an audience first.'
   if (flow?.kind === 'transactional' && !draft.service_announcement)
     return 'Choose a marketing flow, or confirm that this is a service announcement.'

@@ -5,6 +5,8 @@ import { type Sample, withValues } from '../flows/sample-data.ts'
 export type Draft = {
   name: string
   flow_id: string | null
+  /** Empty for the subject of the flow. */
+  subject: string
   service_announcement: boolean
   /** The values that were typed, by the name of their variable. The others are as saved. */
   context: Sample
@@ -53,6 +55,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
   return {
     name: broadcast.name,
     flow_id: broadcast.flow_id,
+    subject: broadcast.subject ?? '',
     service_announcement: broadcast.service_announcement,
     context: {},
     audience: broadcast.audience,
@@ -83,6 +86,7 @@ export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDeta
   return {
     ...draft,
     name: draft.name.trim(),
+    subject: draft.subject.trim() || null,
     // Includes values that no field shows now: a subject may be half edited, and the API may have set others.
     ...(Object.keys(context).length > 0 && { context: withValues(broadcast.context, context) }),
     schedule: {

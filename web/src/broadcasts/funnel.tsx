@@ -40,7 +40,12 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
             <div key={people}>
               <dt>{label}</dt>
               <dd className="number">
-                <Anchor component={Link} to={peopleAt(people)} aria-label={`${label}: ${count(value)}`}>
+                <Anchor
+                  component={Link}
+                  underline="always"
+                  to={peopleAt(people)}
+                  aria-label={`${label}: ${count(value)}`}
+                >
                   {count(value)}
                 </Anchor>{' '}
                 <span>{share(value, recipients)}</span>

@@ -11,6 +11,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { count } from '../ui/numbers.ts'
 import { Time } from '../ui/time.tsx'
+import { NotOpened } from './audience-fields.tsx'
 import { weekdays } from './draft.ts'
 import { Funnel } from './funnel.tsx'
 import { Links } from './links.tsx'
@@ -46,7 +47,15 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
     ...(broadcast.service_announcement
       ? [['Kind', 'Service announcement, also to unsubscribed contacts'] as [string, ReactNode]]
       : []),
-    ['Audience', <Names key="audience" ids={[...audience.group_ids, ...audience.segment_ids]} />],
+    [
+      'Audience',
+      audience.not_opened_broadcast_id === null ? (
+        <Names key="audience" ids={[...audience.group_ids, ...audience.segment_ids]} />
+      ) : (
+        <NotOpened key="audience" id={audience.not_opened_broadcast_id} />
+      ),
+    ],
+    ...(broadcast.subject === null ? [] : [['Subject', broadcast.subject] as [string, ReactNode]]),
     ...(excluded.length > 0 ? [['Excluded', <Names key="except" ids={excluded} />] as [string, ReactNode]] : []),
     [
       'Schedule',

@@ -9,22 +9,26 @@ import type { Draft, DraftVariant } from './draft.ts'
 const typingPauseMs = 350
 
 /** The variables that contacts do not provide: those of the flow, and those that only its variants use. */
-export function useVariables({ flow_id: flowId, variants }: Draft, flow: Flow | undefined) {
-  const [analyzed] = useDebouncedValue(variants, typingPauseMs)
+export function useVariables({ flow_id: flowId, subject, variants }: Draft, flow: Flow | undefined) {
+  const [analyzed] = useDebouncedValue(variants.map(subjectOf), typingPauseMs)
+  const [analyzedSubject] = useDebouncedValue(subject, typingPauseMs)
   const ofSubjects = useSubjectVariables(analyzed)
+  const ofSubject = useSubjectVariables([analyzedSubject]).flat()
   const ofVersions = useVersionVariables(flowId, variants)
   // Until the flow is loaded, it is unknown where a field belongs.
   if (flowId !== null && flow?.id !== flowId) return { ofFlow: [], ofVariants: [] }
-  const own = flow?.variables.filter(isContextVariable) ?? []
+  const own = [...(flow?.variables ?? []), ...ofSubject].filter(isContextVariable)
   const all = merged([own, ...ofVersions, ...ofSubjects])
   const ofFlow = merged([own]).length
   return { ofFlow: all.slice(0, ofFlow), ofVariants: all.slice(ofFlow) }
 }
 
+const subjectOf = ({ content, subject }: DraftVariant) => (content === 'subject' ? subject : '')
+
 /** While a subject has an error, or is being analyzed, the variables from before are kept. */
-function useSubjectVariables(variants: readonly DraftVariant[]): Variable[][] {
+function useSubjectVariables(typed: readonly string[]): Variable[][] {
   const [known, setKnown] = useState<Variable[][]>([])
-  const subjects = variants.map(({ content, subject }) => (content === 'subject' ? subject.trim() : ''))
+  const subjects = typed.map((subject) => subject.trim())
   const unique = [...new Set(subjects)].filter((subject) => subject !== '')
   const found = useQueries({ queries: unique.map(subjectVariablesQuery) })
   const now = subjects.map((subject, at) =>

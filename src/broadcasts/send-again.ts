@@ -1,0 +1,46 @@
+import { invalid } from '../values/errors.ts'
+import { type BroadcastId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
+import {
+  type Broadcast,
+  createBroadcast,
+  type DraftParts,
+  freeName,
+  getBroadcast,
+  notIn,
+  withoutDeleted,
+} from './broadcasts.ts'
+import { findSubject } from './flow-of-broadcast.sql.ts'
+import { scheduleNow } from './schedule.ts'
+
+/**
+ * Creates a draft for the recipients of a sent broadcast who have not opened it, with another subject. Throws `Refusal` if
+ * it has not been sent, or the subject is the same.
+ */
+export async function draftSendAgain(
+  parts: DraftParts,
+  { organizationId, userId, id }: { organizationId: OrganizationId; userId: UserId | null; id: BroadcastId },
+  subject: string,
+): Promise<Broadcast> {
+  const { db } = parts
+  const original = await getBroadcast(db, organizationId, id)
+  if (original.status !== 'sent') throw notIn(original, 'It can be sent again after it was sent to everybody.')
+  if ((await subjectsOf(parts, original)).some((each) => each.trim() === subject.trim()))
+    throw invalid({ path: 'subject', problem: 'must differ from the subject of the first email' })
+  const audience = await withoutDeleted(db, organizationId, original.audience)
+  return createBroadcast(parts, organizationId, userId, {
+    ...original,
+    name: await freeName(db, organizationId, `${original.name}, sent again`),
+    subject: subject.trim(),
+    // Who was excluded from the first email may have joined the excluded groups since.
+    audience: { ...audience, group_ids: [], segment_ids: [], not_opened_broadcast_id: toText('brc', id) },
+    schedule: { ...scheduleNow, time_zone: original.schedule.time_zone },
+    variants: [],
+  })
+}
+
+/** The subjects that recipients got, as templates. */
+async function subjectsOf({ db }: DraftParts, broadcast: Broadcast): Promise<string[]> {
+  const { organizationId, flowVersionId, subject, variants } = broadcast
+  const ofFlow = flowVersionId ? await findSubject(db, organizationId, flowVersionId) : undefined
+  return [subject ?? ofFlow, ...variants.map((variant) => variant.subject)].flatMap((each) => each ?? [])
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { barriersInBothThemes } from './support/axe.ts'
+import { sharedBrowser } from './support/chromium.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
+
+const browser = await sharedBrowser()
+const service = await startSharedService()
+
+test('a number of the results leads to its people, and those who did not open get the email again', async () => {
+  const account = await registerOwner(service)
+  const call = async (method: string, path: string, body?: object) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const link = 'https://example.com/news'
+  const html = `<p>News. <a href="${link}">Read more</a></p>`
+  const flow = await call('POST', '/flows', { name: 'Newsletter', kind: 'marketing', subject: 'May news', html })
+  const group = await call('POST', '/groups', { name: 'Readers' })
+  const ids: string[] = []
+  for (const name of ['open', 'click', 'delivered', 'delivered+two', 'hard-bounce'])
+    ids.push((await call('POST', '/contacts', { email: `${name}@simulator.waxwing.test` })).id)
+  await call('POST', `/groups/${group.id}/members`, { contact_ids: ids })
+  const audience = { group_ids: [group.id] }
+  const broadcast = await call('POST', '/broadcasts', { name: 'May', flow_id: flow.id, audience })
+  await call('POST', `/broadcasts/${broadcast.id}/start`, {})
+  await until('the reactions', async () => {
+    const { status, results, counts } = await call('GET', `/broadcasts/${broadcast.id}`)
+    return status === 'sent' && counts.bounced === 1 && results.clicked === 1 && results.opened >= 1
+  })
+
+  await using tab = await openTab(browser, service, { account, size: 'phone' })
+  const { page } = tab
+  await page.goto(`broadcasts/${broadcast.id}`)
+  const result = page.getByRole('region', { name: 'Result' })
+  await result.getByRole('link', { name: /^Bounced/ }).click()
+  const recipients = page.getByRole('region', { name: 'Recipients' })
+  await recipients.getByText('hard-bounce@simulator.waxwing.test').waitFor()
+  expect(await recipients.getByText('open@simulator.waxwing.test').count()).toBe(0)
+  await result.getByRole('link', { name: 'Not opened: 2' }).click()
+  await recipients.getByText('delivered+two@simulator.waxwing.test').waitFor()
+  expect(await recipients.getByRole('combobox', { name: 'Show' }).inputValue()).toBe('Not opened (2)')
+  await page.getByRole('link', { name: /^1 clicked https:/ }).click()
+  await recipients.getByText('click@simulator.waxwing.test').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Send again to those who did not open' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('2 contacts', { exact: true }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await dialog.getByLabel('Subject').fill('May news')
+  await dialog.getByRole('button', { name: 'Create draft' }).click()
+  await dialog.getByText('must differ from the subject of the first email').waitFor()
+  await dialog.getByLabel('Subject').fill('Did you miss our news?')
+  await dialog.getByRole('button', { name: 'Create draft' }).click()
+
+  await page.getByRole('heading', { name: 'May, sent again', level: 1 }).waitFor()
+  await page.getByText('Recipients who have not opened May').waitFor()
+  await page.getByRole('button', { name: 'Check recipients' }).click()
+  await page.getByRole('button', { name: 'Start for 2 recipients' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send to 2 recipients' }).click()
+  await page.getByRole('region', { name: 'Progress' }).getByText('2 of 2 recipients').waitFor()
+  const messages = await call('GET', '/messages?query=Did+you+miss')
+  expect(messages.map(({ contact }: { contact: { email: string } }) => contact.email).sort()).toEqual([
+    'delivered+two@simulator.waxwing.test',
+    'delivered@simulator.waxwing.test',
+  ])
+  expect(tab.problems).toEqual([])
+})
