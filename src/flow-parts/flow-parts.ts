@@ -35,7 +35,7 @@ export async function createPart(
 }
 
 export const getPart = (db: Reader, organizationId: OrganizationId, id: FlowPartId) =>
-  existing('part', findPart(db, organizationId, id))
+  existing('flow part', findPart(db, organizationId, id))
 
 export async function changePart(
   db: Db,
@@ -44,11 +44,11 @@ export async function changePart(
   html: string,
 ): Promise<FlowPart> {
   checkHtml(html)
-  return existing('part', updatePart(db.statement, organizationId, id, html))
+  return existing('flow part', updatePart(db.statement, organizationId, id, html))
 }
 
 export async function deletePart(db: Db, organizationId: OrganizationId, id: FlowPartId): Promise<void> {
-  if (!(await deletePartRow(db.statement, organizationId, id))) throw notFound('part')
+  if (!(await deletePartRow(db.statement, organizationId, id))) throw notFound('flow part')
 }
 
 /** Returns the text of those parts that exist, by name. */

@@ -67,7 +67,7 @@ export const recordKinds = {
   key: 'API key',
   mse: 'mail server',
   msg: 'message',
-  prt: 'part',
+  prt: 'flow part',
   seg: 'segment',
   ses: 'session',
   usr: 'member',
