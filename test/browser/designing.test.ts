@@ -104,7 +104,7 @@ test('a part is created, included in a flow, and changed in the published flow',
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('News')
   await page.locator('.cm-content').waitFor()
   await page.getByRole('button', { name: 'Block', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'footer' }).click()
+  await page.getByRole('menuitem', { name: 'footer', exact: true }).click()
   await page.frameLocator('iframe').getByText('Bye for now').waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('button', { name: 'Publish' }).click()
