@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { emails, fill } from '../../test/support/broadcasts.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
 import { type NewEvent, recordEvents } from '../events/record.ts'
 import type { EventName } from '../values/event-types.ts'
 import { type ContactId, type FlowId, type MessageId, newId, parseId, toText } from '../values/ids.ts'
@@ -114,4 +115,66 @@ test('results, lists, exports and segments of a broadcast agree with its events'
     expect(count.body.data).toEqual({ count: length(name), approximate: false })
   }
   expect((await app.manage('GET', `${path}/recipients?engagement=opened&link=x`)).status).toBe(422)
+})
+
+test('a broadcast is sent again to those who have not opened it when it starts, with another subject', async () => {
+  await using app = await startTestApp()
+  const { db } = app
+  const { flow, group, create } = await fill(app)
+  const addresses = emails('reader', 5)
+  const groupId = await group('Readers', addresses)
+  const excluded = await group('Excluded', [addresses[4]!])
+  const broadcast = await create([groupId])
+  const path = `/organization/broadcasts/${broadcast.id}`
+  const again = (subject: string) => broadcast.act('send-again', { subject })
+  expect((await again('Did you miss this?')).status).toBe(409)
+  await broadcast.start()
+  await broadcast.ended()
+  const recipients = await listAll(app, `${path}/recipients`)
+  const open = ({ contact_id: contactId, message_id: messageId }: Recipient, machine = false) =>
+    db.begin((tx) =>
+      recordEvents(tx, [
+        {
+          id: newId('evt'),
+          organizationId: parseId('org', app.organizationId)!,
+          eventName: 'emailOpen',
+          occurredAt: new Date(),
+          messageId: parseId('msg', messageId) as MessageId,
+          flowId: parseId('flw', flow) as FlowId,
+          contactId: parseId('con', contactId) as ContactId,
+          machine,
+          machineReason: null,
+          data: {},
+        },
+      ]),
+    )
+  await open(recipients[0]!)
+  await open(recipients[1]!, true)
+
+  const same = await again(' Hello {{ first_name | default: "there" }}')
+  expect([same.status, same.body.error.fields[0].path]).toEqual([422, 'subject'])
+  expect((await again('{{ broken')).status).toBe(422)
+  const draft = (await again('Did you miss this?')).body.data
+  expect(draft).toMatchObject({
+    name: 'News, sent again',
+    status: 'draft',
+    subject: 'Did you miss this?',
+    audience: { group_ids: [], segment_ids: [], not_opened_broadcast_id: broadcast.id },
+  })
+  const draftPath = `/organization/broadcasts/${draft.id}`
+  const mixed = { ...draft.audience, group_ids: [groupId] }
+  expect((await app.manage('PATCH', draftPath, { audience: mixed })).status).toBe(422)
+  const audience = { ...draft.audience, exclude_group_ids: [excluded] }
+  expect((await app.manage('PATCH', draftPath, { audience })).status).toBe(200)
+  expect((await app.manage('POST', `${draftPath}/check`)).body.data.recipients).toBe(3)
+
+  // One opens and one unsubscribes between the draft and the start.
+  await open(recipients[2]!)
+  await app.manage('PATCH', `/organization/contacts/${recipients[3]!.contact_id}`, { status: 'unsubscribed' })
+  await app.manage('POST', `${draftPath}/start`)
+  await until('the second broadcast', async () => (await app.manage('GET', draftPath)).body.data.status === 'sent')
+  const second = await listAll(app, `${draftPath}/recipients`)
+  expect(second.map(({ contact_id: id }) => id)).toEqual([recipients[1]!.contact_id])
+  const message = await app.manage('GET', `/organization/messages/${second[0]!.message_id}`)
+  expect(message.body.data.subject).toBe('Did you miss this?')
 })
