@@ -91,19 +91,17 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         operationId: 'getBroadcast',
         summary: 'Get a broadcast',
         description:
-          'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds. Poll it about once a second to show the progress.',
+          'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds, and may be up to a minute old. Poll it about once a second to show the progress.',
         params: IdParams,
         response: answers(BroadcastWithResultsOut),
       },
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('brc', request.params.id)
-        return read(organizationId, async (tx) => {
-          const broadcast = await getBroadcast(tx, organizationId, id)
-          const counted = await results.count(tx, broadcast)
-          const variants = variantsWithResults(broadcast, counted.variants)
-          return ok({ ...broadcastOut(broadcast), results: resultsOut(counted.results), variants })
-        })
+        const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
+        const counted = await results.count((run) => read(organizationId, run), broadcast)
+        const variants = variantsWithResults(broadcast, counted.variants)
+        return ok({ ...broadcastOut(broadcast), results: resultsOut(counted.results), variants })
       },
     })
 
