@@ -8,8 +8,12 @@ import {
   webhookEventNames,
 } from '../src/values/event-types.ts'
 import { fill } from './support/broadcasts.ts'
+import { addMailServer } from './support/mail-servers.ts'
 import { startNameServer } from './support/name-server.ts'
 import { startWithReader, tokens } from './support/readers.ts'
+import { startRelay } from './support/relay.ts'
+import { freePort } from './support/service.ts'
+import type { TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
@@ -27,6 +31,18 @@ function complete(schema: unknown): unknown {
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, complete(value)]))
   if (typeof copy.$ref === 'string') copy.$ref = copy.$ref.replace('#/components/schemas/', '#/$defs/')
   return 'properties' in copy ? { ...copy, additionalProperties: false } : copy
+}
+
+/** A mail server fails for a while and works again. */
+async function failAndRecover(app: TestApp): Promise<void> {
+  const port = await freePort()
+  const id = await addMailServer(app, { url: `smtp://127.0.0.1:${port}` })
+  const check = () => app.manage('POST', `/organization/mail-servers/${id}/test`)
+  await check()
+  await app.db.statement`update mail_servers set failing_since = now() - interval '1 minute'`
+  await check()
+  await using _relay = await startRelay({ port })
+  await check()
 }
 
 test('real deliveries of every event type match the webhooks of the OpenAPI document', async () => {
@@ -75,6 +91,7 @@ test('real deliveries of every event type match the webhooks of the OpenAPI docu
   const domain = (await app.manage('POST', '/organization/domains', { name: 'example.com' })).body.data
   for (const { name, value } of domain.records) published.set(name, [value])
   await app.manage('POST', `/organization/domains/${domain.id}/verify`)
+  await failAndRecover(app)
   for (const event_name of webhookEventNames)
     await app.manage('POST', `/organization/webhooks/${webhook.id}/test`, { event_name })
 
