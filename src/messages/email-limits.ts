@@ -18,12 +18,12 @@ export function takeLimits(
   options: TakeOptions,
 ): Taken | Promise<Taken> {
   const { organizationId } = row
-  const ofServer = limitsOf(server)
-  const others = warmUp ? [...ofServer, warmUp] : ofServer
+  const serverLimits = limitsOf(server)
+  const others = warmUp ? [...serverLimits, warmUp] : serverLimits
   if (!server.shapeByReceiver) return limits.take(organizationId, others, options)
-  const ofSite = sites.limitsFor(deliveryOf(row, server))
-  if (!(ofSite instanceof Promise)) return limits.take(organizationId, [...ofSite, ...others], options)
-  return ofSite.then((found) => limits.take(organizationId, [...found, ...others], options))
+  const siteLimits = sites.limitsFor(deliveryOf(row, server))
+  if (!(siteLimits instanceof Promise)) return limits.take(organizationId, [...siteLimits, ...others], options)
+  return siteLimits.then((found) => limits.take(organizationId, [...found, ...others], options))
 }
 
 /** A site that asks for less email is slowed down. Nothing waits for it. */
