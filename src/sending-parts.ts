@@ -140,11 +140,8 @@ function createServers(
 
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
-/** Emails in flight through mail servers of organizations. Each organization has a limit as well. */
-const withServersInFlightMax = 500
 
-export const inFlightMaxOf = ({ relay }: Pick<SendingParts, 'relay'>): number =>
-  (relay?.capacity() ?? inboxInFlightMax) + withServersInFlightMax
+export const inFlightMaxOf = ({ relay }: Pick<SendingParts, 'relay'>): number => relay?.capacity() ?? inboxInFlightMax
 
 export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
   runner: parts.runner,

@@ -18,6 +18,7 @@ import {
 } from './broadcasts.ts'
 import { recipientRoutes } from './recipients.routes.ts'
 import { ResultsCounter } from './results.ts'
+import { draftSendAgain } from './send-again.ts'
 import {
   BroadcastChanges,
   BroadcastIn,
@@ -28,7 +29,6 @@ import {
   contentOf,
   resultsOut,
 } from './shapes.ts'
-import { draftSendAgain } from './send-again.ts'
 import { subjectMax, variantsWithResults } from './variant-shapes.ts'
 
 type Parts = DraftParts & { read: BoundedRead }

@@ -135,20 +135,9 @@ const described = (schema: Schema = {}, description?: string): Schema => ({
   ...(description !== undefined && { description }),
 })
 
-const kept = [
-  'type',
-  'description',
-  'enum',
-  'const',
-  'format',
-  'minimum',
-  'maximum',
-  'minItems',
-  'maxItems',
-  'required',
-]
+const kept = ['type', 'description', 'enum', 'const', 'format', 'required']
 
-/** Keeps what an assistant needs to fill in a value. References and unions are left to the validation of the route. */
+/** Keeps what an assistant needs to fill in a value. References, unions and limits are left to the validation of the route. */
 function simplified(schema: Schema): Schema {
   const simple = Object.fromEntries(kept.filter((name) => name in schema).map((name) => [name, schema[name]]))
   // One type, without null: some clients accept nothing else. The routes accept null all the same.

@@ -27,8 +27,9 @@ export type BroadcastParts = {
   findCancelled: (rows: readonly SendRow[]) => Promise<ReadonlySet<BroadcastId>>
 }
 
-/** Emails in flight of an organization that has mail servers, which may be slow. */
+/** Emails in flight of an organization that has mail servers, which may be slow, and as a share of all. */
 const withServersMax = 50
+const withServersShare = 0.25
 const settleBatchMax = 500
 const settleWaitingMax = 10_000
 const settlePaceMs = 25
@@ -59,7 +60,9 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     isOpen: () => parts.servers.isOpen(),
     waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
     perOrganizationMax: (organizationId) =>
-      parts.servers.hasServers(organizationId) ? withServersMax : parts.inFlightMax,
+      parts.servers.hasServers(organizationId)
+        ? Math.min(withServersMax, Math.ceil(parts.inFlightMax * withServersShare))
+        : parts.inFlightMax,
     isSlow: ({ version, content }) => (content ? content.isLarge : parts.runner.isSlow(version)),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),

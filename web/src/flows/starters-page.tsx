@@ -7,8 +7,8 @@ import { paths } from '../paths.ts'
 import { useTheme } from '../shell/color-scheme.ts'
 import { EmailFrame } from '../ui/email-frame.tsx'
 import { Page } from '../ui/page.tsx'
-import { previewQuery } from './flows.api.ts'
 import { kindLabels } from './flow-status.tsx'
+import { previewQuery } from './flows.api.ts'
 import { toContext } from './sample-data.ts'
 import { type Starter, starters } from './starters.ts'
 import classes from './starters-page.module.css'
@@ -25,7 +25,7 @@ export function StartersPage() {
       description={
         <>
           Choose a starter. It has the look of your{' '}
-          <Anchor component={Link} to={paths.brand}>
+          <Anchor component={Link} to={paths.brand} underline="always" inherit>
             brand
           </Anchor>
           , and every part of it can be changed.

@@ -50,7 +50,7 @@ export function MailServersPage() {
         <>
           Your email leaves through the mail server with the lowest priority that carries it, and through the next one
           while that fails. See the <GuideLink name="mail-servers">guide to mail servers</GuideLink>, and{' '}
-          <Anchor component={Link} to={paths.receivingSites}>
+          <Anchor component={Link} to={paths.receivingSites} underline="always" inherit>
             how much email each provider gets
           </Anchor>
           .
