@@ -1,8 +1,9 @@
 import type { RelayState, Transport } from '@waxwing/smtp-client'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
+import type { FlowKind } from '../flows/flows.ts'
 import type { MailServerId, OrganizationId } from '../values/ids.ts'
-import { chooseServers, type EmailToRoute } from './choose.ts'
+import { chooseServers } from './choose.ts'
 import { installationServer, type OpenServer, RetirableTransport } from './open-server.ts'
 import { findPreset } from './presets.ts'
 import { findOperator, hasMailServers, type MailServerRow, selectUsableServers } from './runtime.sql.ts'
@@ -27,7 +28,14 @@ export type MailServersOptions = {
 }
 
 type TenantServer = OpenServer & { row: MailServerRow; transport: RetirableTransport }
-type Known = { servers: readonly TenantServer[]; loadedAt: number }
+type EmailToSend = {
+  organizationId: OrganizationId
+  id: string
+  flowKind: FlowKind
+  /** The server that may have accepted it. */
+  mailServerId: MailServerId | null
+}
+type Known = { servers: readonly TenantServer[]; shared: readonly TenantServer[]; loadedAt: number }
 const none: readonly TenantServer[] = []
 
 /**
@@ -69,13 +77,12 @@ export class MailServers {
   }
 
   /**
-   * Returns the servers for an email in the order in which they are tried. An email that `pinned` may have accepted already has
-   * no other.
+   * Returns the servers for an email in the order in which they are tried. An email that one of them may have accepted already
+   * has no other.
    */
   serversFor(
-    organizationId: OrganizationId,
-    email: EmailToRoute,
-    pinned: MailServerId | null,
+    { organizationId, id, flowKind: kind, mailServerId: pinned }: EmailToSend,
+    from: string,
   ): readonly OpenServer[] | undefined {
     const servers = this.#known.get(organizationId)?.servers ?? none
     const shared = this.#shared()
@@ -84,6 +91,7 @@ export class MailServers {
     if (pinned === installationServer && this.#installation) return this.#installation
     const same = pinned && [...servers, ...shared].find(({ id }) => id === pinned)
     if (same) return [same]
+    const email = { id, kind, from }
     const chosen = chooseServers(servers, email)
     if (chosen.length > 0) return chosen
     const chosenShared = chooseServers(shared, email)
@@ -165,8 +173,7 @@ export class MailServers {
   }
 
   #shared(): readonly TenantServer[] {
-    const servers = this.#operator && this.#known.peek(this.#operator)?.servers
-    return servers ? servers.filter(({ row }) => row.isShared) : none
+    return (this.#operator && this.#known.peek(this.#operator)?.shared) ?? none
   }
 
   #refresh(organizationId: OrganizationId): Promise<void> {
@@ -189,7 +196,7 @@ export class MailServers {
         this.#known.peek(id)?.servers ?? none,
         rows.filter((row) => row.organizationId === id),
       )
-      this.#known.set(id, { servers, loadedAt })
+      this.#known.set(id, { servers, shared: servers.filter(({ row }) => row.isShared), loadedAt })
     }
   }
 

@@ -17,7 +17,7 @@ import type { SendingLimits } from '../sending-limits/sending-limits.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { MailServerId } from '../values/ids.ts'
-import { reportDeferral, takeLimits } from './email-limits.ts'
+import { onlyUnlimited, reportDeferral, takeLimits } from './email-limits.ts'
 import { bounceEvent, sentEvent } from './outcome-events.ts'
 import {
   type EmailBody,
@@ -120,13 +120,8 @@ async function attemptLoaded(
 
   const finding = parts.servers.load(row.organizationId)
   if (finding) await finding
-  const email = { id: row.id, kind: row.flowKind, from }
-  const servers = parts.servers.serversFor(row.organizationId, email, row.mailServerId)
-
+  const servers = parts.servers.serversFor(row, from)
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
-
-  const asking = { isBulk: row.flowKind === 'marketing', hasWaited: row.hasWaited, isInBroadcast }
-  const take = (server: OpenServer) => takeLimits(parts, row, server, warmUp, asking)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)
   const deliver = async (
@@ -153,7 +148,14 @@ async function attemptLoaded(
         raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),
       }
     }
-    const carried = await sendThrough(servers, compose, { bulk, take, movesOn: row.flowKind === 'transactional' })
+    const only = onlyUnlimited(servers, warmUp)
+    const carried = only
+      ? { kind: 'carried' as const, server: only, outcome: await only.send(compose, { bulk }) }
+      : await sendThrough(servers, compose, {
+          bulk,
+          movesOn: row.flowKind === 'transactional',
+          take: (server) => takeLimits(parts, row, server, warmUp, isInBroadcast),
+        })
     if (carried?.kind === 'limited') return waitForLimit(carried)
     if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
     reportDeferral(parts, row, carried)

@@ -3,11 +3,18 @@ import type { MailServers } from '../mail-servers/mail-servers.ts'
 import type { OpenServer } from '../mail-servers/open-server.ts'
 import { type Carried, limitsOf } from '../mail-servers/send-through.ts'
 import { isRateDeferral, type ReceivingSites } from '../receiving-sites/receiving-sites.ts'
-import type { Limit, SendingLimits, Taken, TakeOptions } from '../sending-limits/sending-limits.ts'
+import type { Limit, SendingLimits, Taken } from '../sending-limits/sending-limits.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import type { SendRow } from './send.sql.ts'
 
 type LimitParts = { limits: SendingLimits; sites: ReceivingSites }
+
+/** Returns the server if it is the only one and no limit applies. This is the usual case, which must cost nothing. */
+export function onlyUnlimited(servers: readonly OpenServer[], warmUp: Limit | undefined): OpenServer | undefined {
+  const [server] = servers
+  if (servers.length !== 1 || !server || warmUp || server.shapeByReceiver) return undefined
+  return limitsOf(server).length === 0 ? server : undefined
+}
 
 /** Reserves a place within the limits of an email: of the mail server, of the receiving site, and of the warm-up. */
 export function takeLimits(
@@ -15,9 +22,10 @@ export function takeLimits(
   row: SendRow,
   server: OpenServer,
   warmUp: Limit | undefined,
-  options: TakeOptions,
+  isInBroadcast: boolean,
 ): Taken | Promise<Taken> {
-  const { organizationId } = row
+  const { organizationId, hasWaited } = row
+  const options = { isBulk: row.flowKind === 'marketing', hasWaited, isInBroadcast }
   const serverLimits = limitsOf(server)
   const others = warmUp ? [...serverLimits, warmUp] : serverLimits
   if (!server.shapeByReceiver) return limits.take(organizationId, others, options)

@@ -23,6 +23,9 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
   return new Relay(parseSmtpUrl(url), options)
 }
 
+/** Asked for once per email, so it is not created each time. */
+const up: RelayState = { kind: 'up' }
+
 /**
  * A pool of connections. If one cannot be opened, a single connection is tried after a delay. Open connections continue
  * to be used during that time. If none is left, the relay is down and `send` returns `unreachable` immediately.
@@ -85,7 +88,7 @@ class Relay implements Transport {
       return { kind: 'down', since: this.#stuckSince, reason: this.#stuckReason, nextTryAt }
     }
     const outage = this.#outage.current
-    return outage && this.#live.size + this.#opening === 0 ? { kind: 'down', ...outage } : { kind: 'up' }
+    return outage && this.#live.size + this.#opening === 0 ? { kind: 'down', ...outage } : up
   }
 
   async check(): Promise<RelayState> {
