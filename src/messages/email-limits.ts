@@ -9,11 +9,11 @@ import type { SendRow } from './send.sql.ts'
 
 type LimitParts = { limits: SendingLimits; sites: ReceivingSites }
 
-/** Returns the server if it is the only one and no limit applies. This is the usual case, which must cost nothing. */
+/** Returns the server if it is the only one, works, and no limit applies. This is the usual case, which must cost nothing. */
 export function onlyUnlimited(servers: readonly OpenServer[], warmUp: Limit | undefined): OpenServer | undefined {
   const [server] = servers
   if (servers.length !== 1 || !server || warmUp || server.shapeByReceiver) return undefined
-  return limitsOf(server).length === 0 ? server : undefined
+  return limitsOf(server).length === 0 && server.state().kind === 'up' ? server : undefined
 }
 
 /** Reserves a place within the limits of an email: of the mail server, of the receiving site, and of the warm-up. */
