@@ -35,7 +35,8 @@ test('npm start exits together with the service', async () => {
   expect(await running.ended).toMatchObject({ stdout: expect.stringContaining('Stopping') })
 })
 
-test.each([
+// Both wait for most of their time.
+test.concurrent.each([
   ['does not reply to an email', 'end'],
   ['does not send a greeting', 'greeting'],
 ])(

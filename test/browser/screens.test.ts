@@ -21,8 +21,9 @@ test.each(sizes)(
     const { page } = tab
     const check = size === 'desktop' ? barriersInBothThemes : barriers
     const found: Record<string, string[]> = {}
+    await show(page, nowhere)
     for (const [name, path] of Object.entries(screens)) {
-      await show(page, path)
+      await follow(page, path)
       const problems = [...(await check(page)), ...(await overflow(page)), ...tab.problems.splice(0)]
       if (problems.length > 0) found[name] = problems
     }
@@ -113,8 +114,26 @@ test('an unknown address shows an error page', async () => {
 
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(path)
+  await shown(page)
+}
+
+async function shown(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+}
+
+const nowhere = 'no/such/page'
+
+/** Opens a screen from the last one, without loading the app again, by way of the error page, so that nothing of it is left. */
+async function follow(page: Page, path: string): Promise<void> {
+  const lost = page.getByRole('heading', { name: 'This page doesn’t exist' })
+  for (const next of [nowhere, path]) {
+    await page.evaluate(`
+      history.pushState({ idx: history.state.idx + 1, key: String(history.length) }, '', ${JSON.stringify(service.url + next)})
+      dispatchEvent(new PopStateEvent('popstate', { state: history.state }))`)
+    await lost.waitFor({ state: next === nowhere ? 'visible' : 'hidden' })
+  }
+  await shown(page)
 }
 
 async function overflow(page: Page): Promise<string[]> {
@@ -211,6 +230,5 @@ async function fill(): Promise<Record<string, string>> {
     team: 'settings/team',
     organization: 'settings/organization',
     profile: 'settings/profile',
-    nowhere: 'no/such/page',
   }
 }

@@ -42,7 +42,7 @@ export const hostileBroadcasts: HostileInput<Victim>[] = [
     fire: async (victim, random) => {
       const world = await prepare(victim)
       const segments = await expensiveSegments(victim, random, 3)
-      const ids = await drafts(victim, world, parallel, { audience: { segment_ids: segments } })
+      const ids = await drafts(victim, world, parallel / 2, { audience: { segment_ids: segments } })
       const starts = Promise.all(ids.map((id) => act(victim, id, 'start', { expected_recipients: 999_999 })))
       const seen = await bystanderSends(victim)
       return [...(await starts), ...seen]
