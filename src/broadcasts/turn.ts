@@ -5,15 +5,12 @@ import type { AttemptParts } from '../messages/attempt.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { ContactId } from '../values/ids.ts'
 import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
+import { chunkMax, chunkSizeOf } from './rate.ts'
 import { RecipientAttempts, type RecipientInput } from './recipient-attempts.ts'
 import type { RecipientResult } from './settle.ts'
 import type { Slots } from './slots.ts'
 import { WaitingRecipients } from './waiting-recipients.ts'
 
-/** Recipients that are read and started together. */
-const chunkMax = 500
-/** With a rate, a chunk holds the emails of this many seconds. */
-const rateChunkSeconds = 5
 /** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
 const aheadMax = 2 * chunkMax
 
@@ -134,10 +131,8 @@ export class Turn {
   async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
     const { broadcast } = this.#input
     const rate = broadcast.messagesPerHour
-    const limit =
-      rate === null ? chunkMax : Math.min(chunkMax, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
     const readAt = performance.now()
-    const recipients = await this.#read(after, this.#part.toContact, limit)
+    const recipients = await this.#read(after, this.#part.toContact, chunkSizeOf(rate))
     if (recipients.length === 0) {
       await this.#until(() => this.#outstanding === 0)
       if (this.#outstanding === 0 && this.#open.every(({ left }) => left === 0)) this.#end ??= { kind: 'done' }

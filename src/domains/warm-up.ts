@@ -1,5 +1,5 @@
 import type { Db, Reader } from '../db/db.ts'
-import { findPlanUse, forgetPlan, type Limit, planKey } from '../sending-limits/sending-limits.ts'
+import { findLimitUse, forgetPlan, type Limit, planKey } from '../sending-limits/sending-limits.ts'
 import { existing } from '../values/errors.ts'
 import type { DomainId, OrganizationId } from '../values/ids.ts'
 import type { Domain } from './domain.ts'
@@ -34,7 +34,7 @@ export const warmUpLimit = ({ organizationId, id, name, warmUpPlan }: PlannedDom
 export async function findWarmUp(db: Reader, domain: PlannedDomain): Promise<WarmUp | null> {
   const limit = warmUpLimit(domain)
   if (!limit?.plan) return null
-  const { days, used } = (await findPlanUse(db, limit)) ?? { days: 1, used: 0 }
+  const { days, used } = (await findLimitUse(db, limit)) ?? { days: 1, used: 0 }
   return { plan: limit.plan, day: days, messagesPerDay: limit.plan[days - 1] ?? null, sentToday: used }
 }
 

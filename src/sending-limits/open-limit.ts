@@ -14,6 +14,15 @@ export type LimitUse = {
   queues: Record<Urgency, number>
 }
 
+/** A limit that was not used yet. */
+export const unused = (now: number): LimitUse => ({
+  day: dayOf(now),
+  days: 1,
+  used: 0,
+  nextAt: 0,
+  queues: { urgent: 0, waited: 0, bulk: 0 },
+})
+
 export type Refused = { cause: 'rate' | 'day'; until: number }
 
 /**
@@ -62,9 +71,19 @@ export class OpenLimit {
     return planned === undefined ? perDay : Math.min(planned, perDay ?? planned)
   }
 
-  get #isUsedUp(): boolean {
+  /** How many emails may still leave on this day. */
+  get room(): number {
     const { perDay } = this
-    return perDay !== null && this.use.used >= perDay
+    return perDay === null ? Number.POSITIVE_INFINITY : Math.max(0, perDay - this.use.used)
+  }
+
+  get #isUsedUp(): boolean {
+    return this.room <= 0
+  }
+
+  /** The time between two emails, or 0 without a rate. */
+  get spacingMs(): number {
+    return this.#spacingMs
   }
 
   get hasRate(): boolean {
@@ -114,9 +133,9 @@ export class OpenLimit {
     this.use.queues[urgency] = until + stepMs
   }
 
-  /** An email leaves at the next time. */
-  take(): void {
-    this.use.used++
-    if (this.hasRate) this.use.nextAt = this.nextAt + this.#spacingMs
+  /** An email leaves at the next time, or several follow each other. */
+  take(emails = 1): void {
+    this.use.used += emails
+    if (this.hasRate) this.use.nextAt = this.nextAt + emails * this.#spacingMs
   }
 }

@@ -62,7 +62,7 @@ const keptDays = 2
 export const planKey = (id: string): string => `${planPrefix}${id}`
 
 /** What is used of a limit today. Undefined if it was never used. */
-export async function findPlanUse(db: Reader, limit: Limit): Promise<LimitUse | undefined> {
+export async function findLimitUse(db: Reader, limit: Limit): Promise<LimitUse | undefined> {
   const use = await findUse(db, limit)
   return use && new OpenLimit(limit, use, Date.now()).use
 }
