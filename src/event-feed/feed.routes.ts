@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
+import { disconnectionOf } from '../http/disconnection.ts'
 import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { Shares } from '../runtime/shares.ts'
@@ -114,13 +115,6 @@ export function feedRoutes(parts: FeedParts): FastifyPluginAsyncTypebox {
       },
     })
   }
-}
-
-/** Aborted when the connection is closed, and after the response. */
-function disconnectionOf(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
-  return controller.signal
 }
 
 /** Resolves at the end of the response. */
