@@ -70,6 +70,8 @@ const firstTimeoutMs = 700
 /** Counts of contacts that take longer are estimated; the second applies if the exact number is requested. */
 const quickTimeoutMs = 200
 const countTimeoutMs = 5_000
+/** Slices of an audience that is composed are smaller if they take longer. */
+const audienceTimeoutMs = 1_000
 
 const emailBacklog = {
   queued: 'waxwing_emails_queued',
@@ -161,6 +163,7 @@ export function createParts(options: PartsOptions) {
     readFirst: createBoundedRead(db, shares.queries, { timeoutMs: firstTimeoutMs, replica }),
     readQuickly: createBoundedRead(db, shares.queries, { timeoutMs: quickTimeoutMs, replica }),
     readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),
+    readAudiences: createBoundedRead(db, shares.audienceCounts, { timeoutMs: audienceTimeoutMs, replica }),
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,

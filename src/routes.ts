@@ -14,6 +14,7 @@ import { recordRequests } from './api-requests/record-requests.ts'
 import { brandRoutes } from './brands/brands.routes.ts'
 import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
 import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
+import { broadcastCheckRoutes } from './broadcasts/check.routes.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
 import { bulkActionRoutes } from './bulk-actions/bulk-actions.routes.ts'
 import type { Config } from './config/config.ts'
@@ -236,7 +237,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
           await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
           await add(organization, broadcastRoutes({ db, read, runner }))
-          await add(organization, broadcastActionRoutes({ ...testEmails, read }))
+          await add(
+            organization,
+            broadcastCheckRoutes({
+              ...testEmails,
+              read,
+              readAudiences: parts.readAudiences,
+              servers: parts.servers,
+              mailFrom: parts.mail.mailFrom,
+            }),
+          )
+          await add(organization, broadcastActionRoutes({ db, read }))
           await add(organization, inboxRoutes({ db, read }))
           await add(
             organization,

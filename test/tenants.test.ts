@@ -121,6 +121,7 @@ const bodyOf: Record<string, object> = {
   'POST rotate-secret': {},
   'POST start': { expected_recipients: 1 },
   'POST schedule': { expected_recipients: 1 },
+  'POST send-now': { expected_recipients: 1 },
   'PATCH broadcasts': { name: 'Mine' },
   'POST choose-variant': { variant: 'A' },
   'POST send-again': { subject: 'Mine' },

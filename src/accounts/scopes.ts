@@ -59,6 +59,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'DELETE /api/v1/organization/messages/:id': 'flows:send',
   'POST /api/v1/organization/broadcasts/:id/start': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/schedule': 'broadcasts:send',
+  'POST /api/v1/organization/broadcasts/:id/send-now': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/resume': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/choose-variant': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/retry-failed': 'broadcasts:send',

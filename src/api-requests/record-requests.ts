@@ -16,6 +16,9 @@ const viaHeader = 'x-waxwing-via'
 const mcpMark = randomBytes(16).toString('hex')
 export const viaMcp: Readonly<Record<string, string>> = { [viaHeader]: mcpMark }
 
+/** Whether the service makes this request to itself on behalf of an MCP client. */
+export const isViaMcp = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean => headers[viaHeader] === mcpMark
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Successful requests are not recorded: what they cause is. */
@@ -48,7 +51,7 @@ function rowOf(key: Key, request: FastifyRequest, reply: FastifyReply): NewApiRe
     requestId: request.id,
     // Of the request, not of the response, so that requests are listed in the order in which they were made.
     at: new Date(Date.now() - durationMs),
-    via: request.headers[viaHeader] === mcpMark || request.routeOptions.url === '/mcp' ? 'mcp' : 'api',
+    via: isViaMcp(request) || request.routeOptions.url === '/mcp' ? 'mcp' : 'api',
     method: request.method,
     route: request.routeOptions.url ?? '',
     path: pathOf(request.url),

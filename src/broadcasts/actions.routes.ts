@@ -2,16 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
-import type { ReadyVersion } from '../flows/template-cache.ts'
-import { accepted, accepts, answers, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { accepted, accepts, answers, IdParams, Named, Nullable, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { Strict } from '../http/unknown-fields.ts'
-import { TestEmailOut, testEmailOut } from '../messages/test-emails.routes.ts'
-import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
-import { parseEmailField } from '../values/email.ts'
-import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type BroadcastId, type OrganizationId, toText } from '../values/ids.ts'
+import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import {
   cancelBroadcast,
   chooseVariant,
@@ -20,45 +15,17 @@ import {
   retryFailed,
   type StartParts,
   scheduleBroadcast,
+  sendNow,
   startBroadcast,
 } from './actions.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import { getBroadcast } from './broadcasts.ts'
-import { type Check, type CheckParts, checkBroadcast } from './check.ts'
-import { findFlowOf } from './flow-of-broadcast.sql.ts'
-import type { Confirmation as ConfirmedNumbers } from './service-announcements.ts'
+import { notSent, VariantName } from './check.routes.ts'
+import { type Confirmation as ConfirmedNumbers, mayAnnounce } from './service-announcements.ts'
 import { BroadcastOut, broadcastOut } from './shapes.ts'
-import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
+import { variantKeys } from './variants.ts'
 
-const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })
-
-const notSent =
-  'The flow or the audience is missing, or the flow is transactional and the broadcast is not a service announcement.'
 const changed =
   'The number of recipients has changed since the check, or the broadcast has been started by another request.'
-
-const CheckOut = Named('BroadcastCheck', {
-  recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
-  audience: Type.Integer({ description: 'Contacts in the audience, each counted once.' }),
-  suppressed: Type.Integer(),
-  unsubscribed: Type.Integer({
-    description:
-      'Contacts of the audience that unsubscribed and are not suppressed. A service announcement is sent to them, and they are counted in `recipients`; any other broadcast skips them.',
-  }),
-  not_subscribed: Type.Integer({
-    description: 'The same for contacts that never subscribed.',
-  }),
-  missing_variables: Type.Array(Type.Object({ variable: Type.String(), contacts: Type.Integer() }), {
-    description: 'The variables without a default that recipients lack, with the number of these recipients.',
-  }),
-  checked: Type.Integer({ description: 'For how many recipients the email was rendered within the time limit.' }),
-  incomplete: Type.Integer({ description: 'How many of them lack a variable. They would fail.' }),
-  incomplete_contacts: Type.Array(
-    Type.Object({ id: Type.String(), email: Type.String(), variables: Type.Array(Type.String()) }),
-    { description: 'The first of them.' },
-  ),
-  unused_context_keys: Type.Array(Type.String()),
-})
 
 const Confirmation = Nullable(
   Strict(
@@ -81,53 +48,9 @@ const Confirmation = Nullable(
   ),
 )
 
-type Parts = StartParts & CheckParts & TestEmailParts
-
-export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
-  const { db, read } = parts
+export function broadcastActionRoutes(parts: StartParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
-    api.post('/broadcasts/:id/check', {
-      schema: {
-        operationId: 'checkBroadcast',
-        summary: 'Check a broadcast',
-        description:
-          'Counts the recipients and finds missing variables, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
-        errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
-        params: IdParams,
-        response: answers(CheckOut),
-      },
-      handler: async (request) => {
-        const { organizationId, id } = keyOf(request)
-        const broadcast = await getBroadcast(db, organizationId, id)
-        return ok(checkOut(await checkBroadcast(parts, read, broadcast)))
-      },
-    })
-
-    api.post('/broadcasts/:id/test', {
-      schema: {
-        operationId: 'testBroadcast',
-        summary: 'Send a test of a broadcast',
-        description:
-          'Sends the email to one address, with the context of the broadcast. Test emails are not counted and ignore the subscription of the address.',
-        params: IdParams,
-        body: Type.Object({ to: Type.String(), variant: Type.Optional(VariantName) }),
-        response: answers(TestEmailOut),
-      },
-      handler: async (request) => {
-        const { organizationId, id } = keyOf(request)
-        const broadcast = await getBroadcast(db, organizationId, id)
-        const { flowId, context } = broadcast
-        if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
-        const recipients = [parseEmailField('to', request.body.to)]
-        const contextText = JSON.stringify(context)
-        const test = { organizationId, flowId, recipients, context, contextText, sendAt: null, isDraft: false }
-        const variant = await testedVariant(parts, broadcast, request.body.variant)
-        const { queuedAt, emails } = await sendTestEmails(parts, { ...test, ...variant })
-        return ok(testEmailOut(flowId, queuedAt, null, emails[0]!))
-      },
-    })
-
     api.post('/broadcasts/:id/choose-variant', {
       onRequest: requireBroadcaster,
       schema: {
@@ -186,6 +109,21 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         },
       },
       scheduleBroadcast,
+    )
+    confirmed(
+      'send-now',
+      {
+        operationId: 'sendBroadcastNow',
+        summary: 'Send a scheduled broadcast now',
+        description:
+          'Starts a scheduled broadcast at once, to all recipients, also if it was planned for the local time of each. Its sending hours and its rate still apply. `schedule.at` becomes null.',
+        errors: {
+          conflict: 'The number of recipients has changed since the check, or the broadcast is not scheduled any more.',
+          validation_failed: notSent,
+          flow_not_active: 'The flow is paused or archived.',
+        },
+      },
+      sendNow,
     )
 
     const plain = (
@@ -249,22 +187,6 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
 
 type Documentation = Pick<FastifySchema, 'operationId' | 'summary' | 'description' | 'errors'>
 
-/** Returns the version to test, if the broadcast has a subject or variants: the named one, or the first. */
-async function testedVariant(
-  parts: Parts,
-  broadcast: Broadcast,
-  key: VariantKey | undefined,
-): Promise<{ version: ReadyVersion } | undefined> {
-  const { organizationId, flowId, subject, variants } = broadcast
-  const position = variantKeys.indexOf(key ?? 'A')
-  if (key !== undefined && position >= variants.length) throw invalid({ path: 'variant', problem: 'does not exist' })
-  if (variants.length === 0 && subject === null) return undefined
-  const flow = await findFlowOf(parts.db, organizationId, flowId!)
-  const versionFor = flow && (await loadVersions(parts, broadcast, flow.versionId))
-  if (!versionFor) throw invalid({ path: 'flow_id', problem: 'does not exist' })
-  return { version: versionFor(position) }
-}
-
 type Key = { organizationId: OrganizationId; id: BroadcastId }
 
 const keyOf = (request: FastifyRequest<{ Params: { id: string } }>): Key => ({
@@ -272,26 +194,8 @@ const keyOf = (request: FastifyRequest<{ Params: { id: string } }>): Key => ({
   id: parseIdParam('brc', request.params.id),
 })
 
-/** Of the members, only owners send service announcements. */
-const confirmationOf = ({ body, member }: FastifyRequest<{ Body: Static<typeof Confirmation> }>): ConfirmedNumbers => ({
-  recipients: body?.expected_recipients,
-  unsubscribed: body?.expected_unsubscribed,
-  mayAnnounce: !member || member.role === 'owner',
-})
-
-const checkOut = (check: Check) => ({
-  recipients: check.recipients,
-  audience: check.audience,
-  suppressed: check.suppressed,
-  unsubscribed: check.unsubscribed,
-  not_subscribed: check.notSubscribed,
-  missing_variables: [...check.missingVariables].map(([variable, contacts]) => ({ variable, contacts })),
-  checked: check.checked,
-  incomplete: check.missing,
-  incomplete_contacts: check.incomplete.map(({ contact: { id, email }, variables }) => ({
-    id: toText('con', id),
-    email,
-    variables,
-  })),
-  unused_context_keys: check.unusedContextKeys,
+const confirmationOf = (request: FastifyRequest<{ Body: Static<typeof Confirmation> }>): ConfirmedNumbers => ({
+  recipients: request.body?.expected_recipients,
+  unsubscribed: request.body?.expected_unsubscribed,
+  mayAnnounce: mayAnnounce(request),
 })

@@ -5,12 +5,12 @@ import { invalid, Refusal } from '../values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import type { AudienceCounts } from './audience.sql.ts'
-import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
+import { type Broadcast, updateContent, updateStatus } from './broadcasts.sql.ts'
 import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { countWholeAudience } from './count-audience.ts'
 import { controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload, stepKind } from './lanes.ts'
 import { beginRound } from './ledger.sql.ts'
-import { checkPlannedTime, startOf } from './schedule.ts'
+import { checkPlannedTime, nowInsteadOf, plannedStart } from './schedule.ts'
 import { type Confirmation, checkAnnouncer, checkUnsubscribed } from './service-announcements.ts'
 import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
@@ -24,47 +24,67 @@ type Key = { organizationId: OrganizationId; id: BroadcastId }
  * confirmed one.
  */
 export async function startBroadcast(parts: StartParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
-  const draft = await confirmDraft(parts, key, confirmation, 'Only drafts can be started.')
+  const draft = await confirm(parts, key, confirmation, onlyDrafts)
   return change(parts, key, async (tx, current) => {
-    checkUnchanged(draft, current)
+    checkUnchanged(draft, current, onlyDrafts)
     if (current.schedule.at !== null) return plan(tx, current)
-    const { flow } = await readyToSend(tx, current)
-    await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: flow.versionId })
-    enqueueStep(tx, key, 'prepare', 0)
+    await startNow(tx, current)
   })
 }
 
 /** Schedules a draft for its planned time. */
 export async function scheduleBroadcast(parts: StartParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
-  const draft = await confirmDraft(parts, key, confirmation, 'Only drafts can be scheduled.')
+  const draft = await confirm(parts, key, confirmation, onlyDrafts)
   return change(parts, key, async (tx, current) => {
-    checkUnchanged(draft, current)
+    checkUnchanged(draft, current, onlyDrafts)
     await plan(tx, current)
   })
 }
 
-async function plan(tx: Tx, current: Broadcast): Promise<void> {
-  const startsAt = startOf(current.schedule)
-  if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
-  checkPlannedTime(current.schedule, current.now)
-  await updateStatus(tx, current, { status: 'scheduled', startsAt: later(startsAt, current.now) })
-  enqueueStep(tx, current, 'prepare', Math.max(0, +startsAt - +current.now))
+/**
+ * Starts a scheduled broadcast now, for all recipients. Its sending hours and its rate still apply. The step that waits for
+ * the planned time finds that it was started.
+ */
+export async function sendNow(parts: StartParts, key: Key, confirmation: Confirmation): Promise<Broadcast> {
+  const scheduled = await confirm(parts, key, confirmation, onlyScheduled)
+  return change(parts, key, async (tx, current) => {
+    checkUnchanged(scheduled, current, onlyScheduled)
+    await updateContent(tx, key.organizationId, key.id, { ...current, schedule: nowInsteadOf(current.schedule) })
+    await startNow(tx, current)
+  })
 }
 
-const later = (a: Date, b: Date) => (a > b ? a : b)
+async function startNow(tx: Tx, current: Broadcast): Promise<void> {
+  const { flow } = await readyToSend(tx, current)
+  await updateStatus(tx, current, { status: 'preparing', startsAt: current.now, flowVersionId: flow.versionId })
+  enqueueStep(tx, current, 'prepare', 0)
+}
+
+async function plan(tx: Tx, current: Broadcast): Promise<void> {
+  const startsAt = plannedStart(current.schedule, current.now)
+  if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
+  checkPlannedTime(current.schedule, current.now)
+  await updateStatus(tx, current, { status: 'scheduled', startsAt })
+  enqueueStep(tx, current, 'prepare', +startsAt - +current.now)
+}
+
+/** The status that an action needs, and what the error says otherwise. */
+type Needed = { status: Broadcast['status']; advice: string }
+const onlyDrafts: Needed = { status: 'draft', advice: 'Only drafts can be started.' }
+const onlyScheduled: Needed = { status: 'scheduled', advice: 'Only a scheduled broadcast can be sent before its time.' }
 
 /**
- * Returns the draft if it can be sent to the expected number of recipients. They are counted before the transaction that starts
- * it, which would hold its connection and the lock of the broadcast for as long as that takes.
+ * Returns the broadcast if it can be sent to the expected number of recipients. They are counted before the transaction that
+ * starts it, which would hold its connection and the lock of the broadcast for as long as that takes.
  */
-async function confirmDraft(
+async function confirm(
   { db, read }: StartParts,
   { organizationId, id }: Key,
   confirmation: Confirmation,
-  advice: string,
+  { status, advice }: Needed,
 ): Promise<Broadcast> {
   const draft = await getBroadcast(db, organizationId, id)
-  if (draft.status !== 'draft') throw notIn(draft, advice)
+  if (draft.status !== status) throw notIn(draft, advice)
   const { recipients: expected } = confirmation
   const { audience } = await readyToSend(db, draft)
   checkAnnouncer(draft, confirmation)
@@ -82,9 +102,9 @@ async function confirmDraft(
   return draft
 }
 
-function checkUnchanged(draft: Broadcast, current: Broadcast): void {
-  if (current.status !== 'draft') throw notIn(current, 'Only drafts can be started.')
-  if (+current.updatedAt !== +draft.updatedAt)
+function checkUnchanged(confirmed: Broadcast, current: Broadcast, { status, advice }: Needed): void {
+  if (current.status !== status) throw notIn(current, advice)
+  if (+current.updatedAt !== +confirmed.updatedAt)
     throw new Refusal('conflict', 'This broadcast was changed while it was being started. Check it again.')
 }
 

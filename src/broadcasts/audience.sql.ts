@@ -7,13 +7,14 @@ import { matchesFilter } from '../segments/matches.ts'
 import type { ResolvedFilter } from '../segments/nested-segments.ts'
 import type { BroadcastId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 
-/** Groups, and the filters of segments. */
-export type Selection = { groupIds: GroupId[]; filters: ResolvedFilter[] }
+/** All subscribed contacts, or groups and the filters of segments. */
+export type Selection = { allSubscribed: boolean; groupIds: GroupId[]; filters: ResolvedFilter[] }
 
 /** Whom a broadcast is for, with groups and segments that exist. */
 export type ResolvedAudience = { included: Selection; excluded: Selection }
 
-export const isEmpty = ({ groupIds, filters }: Selection) => groupIds.length + filters.length === 0
+export const isEmpty = ({ allSubscribed, groupIds, filters }: Selection) =>
+  !allSubscribed && groupIds.length + filters.length === 0
 
 export type AudienceQuery = {
   organizationId: OrganizationId
@@ -26,7 +27,7 @@ export type AudienceQuery = {
 
 /**
  * Returns the last id of a slice: about `size` contacts after an id that may be in the audience. Returns undefined if no more
- * than that are left. Only groups limit which contacts are read; with segments, every contact may be in the audience.
+ * than that are left. Only groups limit which contacts are read; otherwise, every contact may be in the audience.
  */
 export async function findSliceEnd(
   db: Reader,
@@ -35,7 +36,7 @@ export async function findSliceEnd(
   size: number,
 ): Promise<ContactId | undefined> {
   const ids =
-    included.filters.length > 0
+    included.allSubscribed || included.filters.length > 0
       ? sql`select id from contacts where organization_id = ${organizationId} and id > ${after}`
       : sql`
         select member.contact_id as id
@@ -62,6 +63,9 @@ function contactsOf({ organizationId, audience: { included, excluded }, now }: A
   const members = (ids: GroupId[]) => sql`
     select contact_id as id from group_members
     where organization_id = ${organizationId} and group_id = any (${ids}::uuid[]) and ${among(sql`contact_id`)}`
+  const subscribed = sql`
+    select id from contacts
+    where organization_id = ${organizationId} and subscription = 'subscribed' and ${among(sql`id`)}`
   // The attributes are decompressed once for all conditions, because "offset 0" keeps the subquery separate.
   const matching = (filters: ResolvedFilter[]) => sql`
     select contacts.id
@@ -74,10 +78,12 @@ function contactsOf({ organizationId, audience: { included, excluded }, now }: A
     where contacts.organization_id = ${organizationId} and (${filters
       .map((filter) => matchesFilter(organizationId, filter, { now, among }))
       .reduce((joined, condition) => sql`${joined} or ${condition}`)})`
-  const unionOf = ({ groupIds, filters }: Selection) =>
-    [...(groupIds.length > 0 ? [members(groupIds)] : []), ...(filters.length > 0 ? [matching(filters)] : [])].reduce(
-      (joined, query) => sql`${joined} union ${query}`,
-    )
+  const unionOf = ({ allSubscribed, groupIds, filters }: Selection) =>
+    [
+      ...(allSubscribed ? [subscribed] : []),
+      ...(groupIds.length > 0 ? [members(groupIds)] : []),
+      ...(filters.length > 0 ? [matching(filters)] : []),
+    ].reduce((joined, query) => sql`${joined} union ${query}`)
   // A union of one query would keep duplicates.
   const audience = sql`select distinct id from (${unionOf(included)}) as included`
   return isEmpty(excluded) ? audience : sql`(${audience}) except (${unionOf(excluded)})`
@@ -139,6 +145,15 @@ export const selectAudience = (db: Reader, audience: AudienceQuery, range: IdRan
     order by contacts.id
     limit ${limit}`
 
+/** Counts the recipients in a range by the attribute that names their time zone, for the `limit` most frequent values. */
+export const countZones = (db: Reader, audience: AudienceQuery, attribute: string, range: IdRange, limit: number) =>
+  db<{ zone: string; recipients: number }>`
+    select contacts.attributes ->> ${attribute} as zone, count(*) as recipients
+    ${recipientsOf(audience, range)} and length(contacts.attributes ->> ${attribute}) between 1 and 64
+    group by 1
+    order by 2 desc
+    limit ${limit}`
+
 /** Returns the values of the attribute that names the time zone of a contact, at most `limit` of them. */
 export const selectZones = (
   db: Reader,
@@ -161,6 +176,13 @@ export type ZoneRule = { attribute: string; zones: ReadonlyMap<string, string>; 
 /** How the sample is divided: the end of each variant in percent of the sample, which is `samplePercent` of all. */
 export type Split = { samplePercent: number; ends: readonly number[] }
 
+const sampleOf = (recipients: Sql, { samplePercent, ends }: Split): Sql => sql`greatest(
+  round(${recipients} * ${samplePercent}::int / 100.0), least(${recipients}, ${ends.length}::int))`
+
+/** Returns the size of the sample of so many recipients. */
+export const countSample = (db: Reader, recipients: number, split: Split) =>
+  onlyValue(db<{ sample: number }>`select (${sampleOf(sql`${recipients}::int8`, split)})::int8 as sample`)
+
 /**
  * Divides the recipients of a range, after `before` recipients of earlier ranges. They are in the order of a hash of broadcast
  * and contact, so that the split is independent of the order in which contacts were created. The size of the sample is exact
@@ -171,19 +193,17 @@ function splitRecipients(
   audience: AudienceQuery,
   range: IdRange,
   zone: Sql,
-  { samplePercent, ends }: Split,
+  split: Split,
   before: number,
 ): Sql {
-  const sampleOf = (recipients: Sql) => sql`greatest(
-    round(${recipients} * ${samplePercent}::int / 100.0), least(${recipients}, ${ends.length}::int))`
   const endOf = (sample: Sql) => sql`round(${sample} * share_end / 100.0)`
   return sql`
     select ${audience.organizationId}::uuid, ${broadcastId}::uuid, id, zone,
-      (select min(variant) from unnest(${ends}::int[]) with ordinality as part (share_end, variant)
+      (select min(variant) from unnest(${split.ends}::int[]) with ordinality as part (share_end, variant)
         where place <= ${endOf(sql`sample`)} - ${endOf(sql`sample_before`)}) - 1
     from (
-      select id, zone, place, ${sampleOf(sql`${before}::int8`)} as sample_before,
-        ${sampleOf(sql`(recipients + ${before}::int8)`)} as sample
+      select id, zone, place, ${sampleOf(sql`${before}::int8`, split)} as sample_before,
+        ${sampleOf(sql`(recipients + ${before}::int8)`, split)} as sample
       from (
         select contacts.id, ${zone} as zone, count(*) over () as recipients,
           row_number() over (order by md5(${broadcastId}::text || contacts.id::text)) as place

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
+import { callerMayBroadcast, organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
+import { isViaMcp } from '../api-requests/record-requests.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
@@ -8,17 +10,12 @@ import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
-import {
-  changeBroadcast,
-  createBroadcast,
-  type DraftParts,
-  duplicateBroadcast,
-  getBroadcast,
-  removeBroadcast,
-} from './broadcasts.ts'
+import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
+import { changeBroadcast, type Editor } from './change.ts'
 import { recipientRoutes } from './recipients.routes.ts'
 import { ResultsCounter } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
+import { mayAnnounce } from './service-announcements.ts'
 import {
   BroadcastChanges,
   BroadcastIn,
@@ -70,7 +67,7 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         operationId: 'createBroadcast',
         summary: 'Create a broadcast',
         description:
-          'Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
+          'Creates a draft. Nothing is sent until it is started or scheduled. Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones, with at most 200 conditions in all segments together; a contact in several of them receives one email. Instead of groups and segments it can be `all_subscribed`, or those who have not opened another broadcast. The contacts are those at the time of the start. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed. A transactional flow needs `service_announcement: true`.',
         errors: {
           conflict: 'The organization has 1,000 drafts.',
           validation_failed:
@@ -109,16 +106,21 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
       schema: {
         operationId: 'updateBroadcast',
         summary: 'Update a broadcast',
-        description: 'Only drafts can be changed. `audience` and `schedule` are replaced as a whole.',
-        errors: { conflict: 'The broadcast is no longer a draft.' },
+        description:
+          'Changes a draft, or a broadcast that is scheduled: its content, its audience, or its planned time. `audience` and `schedule` are replaced as a whole. Changing a scheduled one needs the permission to start broadcasts, or the scope `broadcasts:send`, and it has to stay complete; if its time comes in the same moment, it is sent either with the change, or the response is 409 and it is sent without. Who gets a scheduled service announcement cannot be changed.',
+        errors: {
+          conflict: 'The broadcast has been started, or who gets a scheduled service announcement would be changed.',
+          forbidden: 'The broadcast is scheduled, and you may not start broadcasts.',
+          flow_not_active: 'The broadcast is scheduled, and the flow is paused or archived.',
+        },
         params: IdParams,
         body: BroadcastChanges,
         response: answers(BroadcastOut),
       },
       handler: async (request) => {
-        const id = parseIdParam('brc', request.params.id)
+        const key = { organizationId: organizationIdOf(request), id: parseIdParam('brc', request.params.id) }
         const changes = changesOf(request.body, timezoneOf(request))
-        return ok(broadcastOut(await changeBroadcast(drafts, organizationIdOf(request), id, changes)))
+        return ok(broadcastOut(await changeBroadcast(drafts, key, changes, editorOf(request))))
       },
     })
 
@@ -178,3 +180,9 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
     recipientRoutes(api, read)
   }
 }
+
+/** A client of MCP asks its user before it starts a broadcast, so it may not change one afterwards. */
+const editorOf = (request: FastifyRequest): Editor => ({
+  mayStart: callerMayBroadcast(request) && !isViaMcp(request),
+  mayAnnounce: mayAnnounce(request),
+})

@@ -42,6 +42,8 @@ export type Audience = {
   segment_ids: string[]
   exclude_group_ids: string[]
   exclude_segment_ids: string[]
+  /** All subscribed contacts, instead of groups and segments. Missing in older rows. */
+  all_subscribed?: boolean
   /** Recipients of this broadcast who have not opened it, instead of groups and segments. Missing in older rows. */
   not_opened_broadcast_id?: string | null
 }

@@ -59,6 +59,7 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     incomplete: 1,
     incomplete_contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
     unused_context_keys: [],
+    plan: expect.objectContaining({ messages_per_hour: 1000 }),
   })
   const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
   expect(copy).toMatchObject({ name: 'Copy of News', status: 'draft', audience: changes.audience, flow_id: flow })

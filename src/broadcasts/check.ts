@@ -1,14 +1,13 @@
-import type { BoundedRead } from '../db/bounded-read.ts'
-import type { Senders } from '../domains/senders.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
 import { draftValues } from '../flows/values.ts'
 import { Pacer } from '../runtime/pacer.ts'
-import { type AudienceContact, type AudienceCounts, selectAudience } from './audience.sql.ts'
+import { type AudienceContact, type AudienceCounts, countZones, selectAudience } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
 import { addCounts, noCounts, readAudience } from './count-audience.ts'
+import { type Plan, type PlanParts, planBroadcast } from './plan.ts'
 import { checkPlannedTime } from './schedule.ts'
 import { loadVersions } from './variants.ts'
 
@@ -19,7 +18,10 @@ const checkMsMax = 2_000
 const slowChecksMax = 20
 const listedMax = 20
 
-export type CheckParts = { templates: TemplateCache; runner: TemplateRunner; senders: Senders }
+/** Values of the attribute with the time zone that are counted, in a slice and in all of them. Others count as none. */
+const zonesMax = 1_000
+
+export type CheckParts = PlanParts & { templates: TemplateCache; runner: TemplateRunner }
 
 export type Check = AudienceCounts & {
   /** How many recipients were checked for missing variables. */
@@ -30,24 +32,28 @@ export type Check = AudienceCounts & {
   /** The first recipients with missing variables. */
   incomplete: { contact: AudienceContact; variables: string[] }[]
   unusedContextKeys: string[]
+  plan: Plan
 }
 
 /**
  * Counts the recipients and renders the email, in all its variants, for as many of them as fit into the time, without sending
  * anything. No database connection is held while emails are rendered.
  */
-export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broadcast: Broadcast): Promise<Check> {
-  const { context, organizationId } = broadcast
+export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): Promise<Check> {
+  const { read } = parts
+  const { context, organizationId, schedule } = broadcast
   const { flow, audience, versions } = await read(organizationId, async (db) => {
     const { flow, audience } = await readyToSend(db, broadcast)
-    checkPlannedTime(broadcast.schedule, broadcast.now)
+    checkPlannedTime(schedule, broadcast.now)
     const versionFor = (await loadVersions({ db, templates: parts.templates }, broadcast, flow.versionId))!
     const versions =
       broadcast.variants.length === 0 ? [versionFor(null)] : broadcast.variants.map((_, at) => versionFor(at))
     return { flow, audience, versions }
   })
   for (const { fromEmail } of versions) await parts.senders.check({ organizationId, address: fromEmail })
-  const check: Check = {
+  const zones = new Map<string, number>()
+  let subjects: (string | null)[] = versions.map(() => null)
+  const check: Omit<Check, 'plan'> = {
     ...noCounts,
     checked: 0,
     missing: 0,
@@ -66,7 +72,10 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
     const missing = [...new Set(drafts.flatMap((each) => each.missing))]
     check.checked++
     check.unusedContextKeys = drafts[0]!.unused.filter((key) => drafts.every(({ unused }) => unused.includes(key)))
-    if (missing.length === 0) return
+    if (missing.length === 0) {
+      if (check.checked - check.missing === 1) subjects = drafts.map(({ subject }) => subject)
+      return
+    }
     check.missing++
     for (const name of missing) check.missingVariables.set(name, (check.missingVariables.get(name) ?? 0) + 1)
     if (check.incomplete.length < listedMax) check.incomplete.push({ contact, variables: missing })
@@ -74,9 +83,16 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
   await readAudience(read, audience, {
     // Slices are pages while their contacts are rendered, and larger when they are only counted.
     sizeMax: () => (isRendering() ? pageSize : Number.POSITIVE_INFINITY),
-    more: async (db, range) => (isRendering() ? selectAudience(db, audience, range, pageSize) : []),
-    visit: async ({ counts, more: contacts }) => {
+    more: async (db, range) => ({
+      contacts: isRendering() ? await selectAudience(db, audience, range, pageSize) : [],
+      zones: schedule.per_recipient
+        ? await countZones(db, audience, schedule.time_zone_attribute, range, zonesMax)
+        : [],
+    }),
+    visit: async ({ counts, more: { contacts, zones: found } }) => {
       addCounts(check, counts)
+      for (const { zone, recipients } of found)
+        if (zones.has(zone) || zones.size < zonesMax) zones.set(zone, (zones.get(zone) ?? 0) + recipients)
       for (const contact of contacts) {
         if (pacer.isDue) await pacer.turn()
         if (!isRendering()) break
@@ -85,5 +101,6 @@ export async function checkBroadcast(parts: CheckParts, read: BoundedRead, broad
       return true
     },
   })
-  return check
+  const { recipients } = check
+  return { ...check, plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }) }
 }

@@ -25,8 +25,19 @@ export type ReadAudienceOptions<More> = {
 export async function readAudience<More>(
   read: BoundedRead,
   audience: AudienceQuery,
-  { more, visit, sizeMax = () => Number.POSITIVE_INFINITY }: ReadAudienceOptions<More>,
+  options: ReadAudienceOptions<More>,
 ): Promise<void> {
+  const until = performance.now() + readMsMax
+  if (!(await readUntil(read, audience, options, () => performance.now() >= until))) throw tooLong()
+}
+
+/** Returns false if it was over before the end of the audience, or if even small slices take too long. */
+async function readUntil<More>(
+  read: BoundedRead,
+  audience: AudienceQuery,
+  { more, visit, sizeMax = () => Number.POSITIVE_INFINITY }: ReadAudienceOptions<More>,
+  isOver: () => boolean,
+): Promise<boolean> {
   const run = async (after: IdRange['after'], size: number) => {
     const slice = await read(audience.organizationId, async (db) => {
       const end = await findSliceEnd(db, audience, after, Math.min(size, sizeMax()))
@@ -35,13 +46,12 @@ export async function readAudience<More>(
     })
     return (await visit(slice)) ? slice.end : undefined
   }
-  const until = performance.now() + readMsMax
-  const isOver = () => performance.now() >= until
-  const rest = await runSlices({ from: firstContactId, run, isOver }).catch((error) => {
-    if (error instanceof TooExpensive) throw tooLong()
+  try {
+    return (await runSlices({ from: firstContactId, run, isOver })) === undefined
+  } catch (error) {
+    if (error instanceof TooExpensive) return false
     throw error
-  })
-  if (rest !== undefined) throw tooLong()
+  }
 }
 
 const tooLong = () =>
@@ -72,4 +82,27 @@ export async function countWholeAudience(
     },
   })
   return total
+}
+
+/** How long an audience is counted while it is composed. The count of a larger one ends here. */
+const composingMsMax = 1_500
+
+/**
+ * Counts an audience while it is composed, for a moment and as long as somebody waits for it. Returns what was counted until
+ * then, and whether that is the whole audience.
+ */
+export async function countForMoment(
+  read: BoundedRead,
+  audience: AudienceQuery,
+  disconnected: AbortSignal,
+): Promise<AudienceCounts & { isComplete: boolean }> {
+  const total = { ...noCounts }
+  const until = performance.now() + composingMsMax
+  const visit = ({ counts }: AudienceSlice) => {
+    addCounts(total, counts)
+    return true
+  }
+  const isOver = () => disconnected.aborted || performance.now() >= until
+  const isComplete = await readUntil(read, audience, { more: async () => undefined, visit }, isOver)
+  return { ...total, isComplete }
 }

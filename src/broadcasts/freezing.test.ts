@@ -64,7 +64,8 @@ test('the segments of an audience have at most 200 conditions together, also if 
   expect((await broadcast.start()).status).toBe(202)
   const more = await make('/segments', { name: 'More', filter: conditions(50) })
   await app.db.statement`
-    update broadcasts set audience = jsonb_set(audience, '{exclude_segment_ids,4}', to_jsonb(${more.id}::text))`
+    update broadcasts
+    set audience = jsonb_set(audience, '{exclude_segment_ids,4}', to_jsonb(${more.id}::text)), starts_at = now()`
   await app.db.statement`update jobs set due_at = now() where kind = 'broadcast.step'`
   await app.db.statement`update lanes set next_due_at = now() where kind = 'broadcast.step'`
   expect(await broadcast.ended('expired')).toMatchObject({ reason: 'not_ready' })

@@ -43,3 +43,7 @@ export async function releaseHeldLanes(tx: Tx, key: Key, { allDue = false } = {}
   await resumeLanes(tx, key.organizationId, broadcastKind, await partLanes(tx, key), { allDue })
   await resumeLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)], { allDue })
 }
+
+/** The step that waits for the planned time runs now. If the planned time was moved, it is postponed to that. */
+export const wakeStep = (tx: Tx, { organizationId, id }: Key): Promise<void> =>
+  resumeLanes(tx, organizationId, stepKind, [controlLane(id)], { allDue: true })

@@ -74,7 +74,7 @@ export const findLedgerSliceEnd = (db: Reader, { organizationId, id }: Key, afte
 
 export const updateFreezing = (tx: Tx, { organizationId, id }: Key, freezing: Freezing) =>
   tx`
-    update broadcasts set status = 'preparing', freezing = ${JSON.stringify(freezing)}::jsonb, updated_at = now()
+    update broadcasts set freezing = ${JSON.stringify(freezing)}::jsonb, updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
 
 /** Records that the recipients are frozen. */

@@ -19,6 +19,7 @@ import {
 } from './audience.sql.ts'
 import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
 import { type ReadyBroadcast, readyToSend } from './broadcasts.ts'
+import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
 import {
   deleteRecipients,
@@ -34,7 +35,7 @@ import {
   updateFreezing,
 } from './ledger.sql.ts'
 import { forLedger } from './ledger-slices.ts'
-import { localStart, sameTimeKey } from './schedule.ts'
+import { localStart, sameTimeZone } from './schedule.ts'
 import { isTesting } from './variants.ts'
 
 /** Several processes can share a broadcast of this size. */
@@ -67,8 +68,11 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
   const { db } = parts
   const key = { organizationId: claim.organizationId, id }
   const end = (retryInMs: number | null) => endJobs(db, [{ claim, retryInMs }])
-  const broadcast = await findBroadcast(db, key.organizationId, id)
-  if (broadcast?.status !== 'scheduled' && broadcast?.status !== 'preparing') {
+  const found = await findBroadcast(db, key.organizationId, id)
+  const broadcast = found?.status === 'scheduled' ? await beginScheduled(db, key) : found
+  // It was moved to a later time.
+  if (broadcast?.status === 'scheduled') return end(Math.max(0, +broadcast.startsAt! - +broadcast.now))
+  if (broadcast?.status !== 'preparing') {
     const isDiscarded = !broadcast || broadcast.freezing ? await discard(parts, key) : true
     return end(isDiscarded ? null : 0)
   }
@@ -88,6 +92,19 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
     return expire(parts, claim, key, 'not_ready', error.message)
   }
 }
+
+/**
+ * Begins a scheduled broadcast if its time has come. From then on it cannot be changed or moved, so everything that follows
+ * is about the same content; the version of its flow is pinned.
+ */
+const beginScheduled = (db: Db, { organizationId, id }: Key): Promise<Broadcast | undefined> =>
+  db.begin(async (tx) => {
+    const current = await lockBroadcast(tx, organizationId, id)
+    if (current?.status !== 'scheduled' || current.startsAt! > current.now) return current
+    const flow = current.flowId && (await findFlowOf(tx, organizationId, current.flowId))
+    await updateStatus(tx, current, { status: 'preparing', ...(flow && { flowVersionId: flow.versionId }) })
+    return findBroadcast(tx, organizationId, id)
+  })
 
 const tooExpensive =
   'Selecting its audience takes too long, so it was not sent. Use segments with fewer or simpler conditions.'
@@ -149,7 +166,7 @@ async function freezeSlice(
   const recipients = await insertRecipients(tx, broadcast.id, audience, range, options)
   const contacts = Math.max(recipients, await countContacts(tx, audience, range))
   const current = await lockBroadcast(tx, broadcast.organizationId, broadcast.id)
-  const isOpen = current?.status === 'scheduled' || current?.status === 'preparing'
+  const isOpen = current?.status === 'preparing'
   if (!isOpen || (current.freezing?.to ?? firstContactId) !== before.to) throw new Superseded('Cancelled')
   const after = {
     to: range.to,
@@ -171,7 +188,7 @@ async function zoneRule(
   if (!schedule.per_recipient) return { zones: known, rule: undefined }
   const attribute = schedule.time_zone_attribute
   const zones = { ...known }
-  const groupOf = (zone: string) => (zones[sameTimeKey(schedule.at!, zone)] ??= zone)
+  const groupOf = (zone: string) => sameTimeZone(zones, schedule.at!, zone)
   const found = await selectZones(tx, organizationId, attribute, range, zonesMax)
   const fallback = groupOf(schedule.time_zone)
   const grouped = new Map(found.filter(isTimeZone).map((zone) => [zone, groupOf(zone)]))
@@ -201,7 +218,7 @@ async function startSending(parts: PrepareParts, claim: Claim, { organizationId,
 }
 
 /** Each variant ends where the shares of those up to it add up to. */
-function splitOf({ variants, testPercent }: Broadcast): Split | undefined {
+export function splitOf({ variants, testPercent }: Pick<Broadcast, 'variants' | 'testPercent'>): Split | undefined {
   if (variants.length === 0) return undefined
   let end = 0
   const ends = variants.map(({ share }) => {

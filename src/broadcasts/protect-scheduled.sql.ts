@@ -5,7 +5,7 @@ import { type FlowId, type OrganizationId, type SegmentId, toText } from '../val
 /** What a scheduled broadcast reads when it starts, and thereby what its recipients get. */
 export type Used = { flowId: FlowId } | { segmentIds: SegmentId[] }
 
-/** Returns the name of a scheduled broadcast with this flow or one of these segments, or undefined if there is none. */
+/** Returns the name of a broadcast that is scheduled or collects its recipients, with this flow or one of these segments, or undefined if there is none. */
 export async function findScheduledWith(
   db: Reader,
   organizationId: OrganizationId,
@@ -17,7 +17,7 @@ export async function findScheduledWith(
       : sql`(audience -> 'segment_ids') || (audience -> 'exclude_segment_ids') ?| ${used.segmentIds.map((id) => toText('seg', id))}::text[]`
   const [row] = await db<{ name: string }>`
     select name from broadcasts
-    where organization_id = ${organizationId} and status = 'scheduled' and ${uses}
+    where organization_id = ${organizationId} and status in ('scheduled', 'preparing') and recipients is null and ${uses}
     limit 1`
   return row?.name
 }

@@ -18,6 +18,9 @@ export const scheduleNow: Schedule = {
   window: null,
 }
 
+/** The schedule without its planned time, for all recipients at once. The window stays. */
+export const nowInsteadOf = (schedule: Schedule): Schedule => ({ ...schedule, at: null, per_recipient: false })
+
 /** Throws `Refusal` if the schedule is invalid. */
 export function checkSchedule(schedule: Schedule): Schedule {
   const { at, time_zone: zone, time_zone_attribute: attribute, window } = schedule
@@ -56,6 +59,12 @@ export function startOf({ at, time_zone: zone, per_recipient: perRecipient }: Sc
   return new Date(instantOf(perRecipient ? earliestZone : zone, parseWallClock(at)!))
 }
 
+/** Like `startOf`, and not before `now`: the local time of some recipients may have passed. */
+export function plannedStart(schedule: Schedule, now: Date): Date | undefined {
+  const startsAt = startOf(schedule)
+  return startsAt && startsAt < now ? now : startsAt
+}
+
 /** A job that waits for years would never be noticed. */
 const daysAheadMax = 365
 
@@ -91,3 +100,7 @@ export function sameTimeKey(at: string, zone: string): string {
   const wall = parseWallClock(at)!
   return comparedDays.map((days) => instantOf(zone, (wall + days * dayMs) as WallClock)).join(' ')
 }
+
+/** Returns the zone that stands for all zones in which the local time comes at the same moment, and adds it if there is none. */
+export const sameTimeZone = (zones: Record<string, string>, at: string, zone: string): string =>
+  (zones[sameTimeKey(at, zone)] ??= zone)

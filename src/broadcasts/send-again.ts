@@ -1,15 +1,8 @@
 import { invalid } from '../values/errors.ts'
 import { type BroadcastId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
-import {
-  type Broadcast,
-  createBroadcast,
-  type DraftParts,
-  freeName,
-  getBroadcast,
-  notIn,
-  withoutDeleted,
-} from './broadcasts.ts'
+import { type Broadcast, createBroadcast, type DraftParts, freeName, getBroadcast, notIn } from './broadcasts.ts'
 import { findSubject } from './flow-of-broadcast.sql.ts'
+import { withoutDeleted } from './resolve-audience.ts'
 import { scheduleNow } from './schedule.ts'
 
 /**
@@ -32,7 +25,13 @@ export async function draftSendAgain(
     name: await freeName(db, organizationId, `${original.name}, sent again`),
     subject: subject.trim(),
     // Who was excluded from the first email may have joined the excluded groups since.
-    audience: { ...audience, group_ids: [], segment_ids: [], not_opened_broadcast_id: toText('brc', id) },
+    audience: {
+      ...audience,
+      all_subscribed: false,
+      group_ids: [],
+      segment_ids: [],
+      not_opened_broadcast_id: toText('brc', id),
+    },
     schedule: { ...scheduleNow, time_zone: original.schedule.time_zone },
     variants: [],
   })

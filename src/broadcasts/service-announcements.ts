@@ -1,7 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import type { FlowKind } from '../flows/flows.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { AudienceCounts } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
+
+/** Of the members, only owners send service announcements. */
+export const mayAnnounce = ({ member }: Pick<FastifyRequest, 'member'>): boolean => !member || member.role === 'owner'
 
 type Declared = Pick<Broadcast, 'serviceAnnouncement'>
 

@@ -26,13 +26,17 @@ const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a 
 
 const NotOpened = Type.String({
   description:
-    'A broadcast: the contacts to whom it was delivered and who neither opened nor clicked, at the time of the start. Instead of groups and segments; some can still be excluded.',
+    'A broadcast: the contacts to whom it was delivered and who neither opened nor clicked. Instead of groups and segments.',
 })
-const AudienceIn = Named('Audience', {
+const AllSubscribed = Type.Boolean({
+  description: 'All subscribed contacts, instead of groups and segments.',
+})
+export const AudienceIn = Named('Audience', {
   group_ids: Type.Optional({ ...Ids, description: 'Groups whose members are in the audience.' }),
   segment_ids: Type.Optional(Ids),
   exclude_group_ids: Type.Optional(Ids),
   exclude_segment_ids: Type.Optional(Ids),
+  all_subscribed: Type.Optional(AllSubscribed),
   not_opened_broadcast_id: Type.Optional(Nullable(NotOpened)),
 })
 const AudienceOut = Named('Audience', {
@@ -40,6 +44,7 @@ const AudienceOut = Named('Audience', {
   segment_ids: Ids,
   exclude_group_ids: Ids,
   exclude_segment_ids: Ids,
+  all_subscribed: AllSubscribed,
   not_opened_broadcast_id: Nullable(NotOpened),
 })
 
@@ -61,7 +66,7 @@ const scheduleFields = {
 const ScheduleIn = Type.Partial(Type.Object(scheduleFields), { title: 'Schedule' })
 const ScheduleOut = Named('Schedule', scheduleFields)
 
-const ServiceAnnouncement = Type.Boolean({
+export const ServiceAnnouncement = Type.Boolean({
   description:
     'A broadcast sends a marketing flow to subscribed contacts. With true, it sends a transactional flow, and contacts that unsubscribed receive it as well.',
 })
@@ -164,6 +169,7 @@ export const emptyAudience = {
   segment_ids: [],
   exclude_group_ids: [],
   exclude_segment_ids: [],
+  all_subscribed: false,
   not_opened_broadcast_id: null,
 }
 

@@ -75,6 +75,7 @@ export const listedTools: readonly ListedTool[] = [
   {
     operationId: 'checkBroadcast',
     id: 'broadcast_id',
+    fields: [],
     readOnly: true,
     hint: 'Call it before start_broadcast. Sends nothing.',
   },

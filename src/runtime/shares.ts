@@ -41,6 +41,13 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     queries: new Shares(queries),
     /** Metrics of the public API, which programs ask for many flows and days at the same time. */
     metrics: new Shares({ ...queries, overall: queries.perOrganization, waitingPerOrganization: 1_000 }),
+    /** Counts of audiences while they are composed: one slice of an organization at a time, and few people who wait. */
+    audienceCounts: new Shares({
+      perOrganization: 1,
+      overall: queries.perOrganization,
+      waitingPerOrganization: 5,
+      waitMs: 2_000,
+    }),
     /** Slices of background work (`BoundedWork`). A job waits for its next slice without holding anything. */
     work: new Shares({
       perOrganization: 1,

@@ -32,6 +32,7 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
     body: { name: 'News', schedule: { time_zone: 'Mars/Base' } },
     status: 422,
   })
+  await recorder.record('countBroadcastAudience', { body: { audience: { group_ids: [groupId] } } })
   await recorder.record('updateBroadcast', { params, body: { context: { headline: 'Three new birds' } } })
   const checked = await recorder.record('checkBroadcast', { params })
   const { recipients } = checked.data
@@ -66,6 +67,13 @@ async function recordControls(recorder: Recorder, id: string, recipients: number
   })
   await recorder.record('scheduleBroadcast', { params: { id: later }, body: { expected_recipients: recipients } })
   await recorder.record('cancelBroadcast', { params: { id: later } })
+  const { id: sooner } = (await app.manage('POST', `/organization/broadcasts/${later}/duplicate`)).body.data
+  await app.manage('POST', `/organization/broadcasts/${sooner}/schedule`)
+  await recorder.record('sendBroadcastNow', { params: { id: sooner }, body: { expected_recipients: recipients } })
+  await until('the broadcast to be sent', async () => {
+    const { body } = await app.manage('GET', `/organization/broadcasts/${sooner}`)
+    return body.data.status === 'sent'
+  })
   // One email every hour.
   await app.manage('PATCH', path, { messages_per_hour: 1 })
   await app.manage('POST', `${path}/start`, { expected_recipients: recipients })

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Tx } from '../db/db.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import type { BroadcastId, OrganizationId } from '../values/ids.ts'
+import { type Broadcast, type BroadcastContent, updateContent, updateStatus } from './broadcasts.sql.ts'
+import { checkContent, type DraftParts, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
+import { wakeStep } from './lanes.ts'
+import { checkPlannedTime, plannedStart } from './schedule.ts'
+import { emptyAudience } from './shapes.ts'
+
+/** Who changes a broadcast, and whether they may start it and send service announcements. */
+export type Editor = { mayStart: boolean; mayAnnounce: boolean }
+
+/**
+ * Changes a draft or a scheduled broadcast. Throws `Refusal` if it has been started. A scheduled one whose time comes is
+ * started under the same lock, so it is sent either with this change or the change is rejected.
+ */
+export async function changeBroadcast(
+  { db, runner }: DraftParts,
+  { organizationId, id }: { organizationId: OrganizationId; id: BroadcastId },
+  changes: Partial<BroadcastContent>,
+  editor: Editor,
+): Promise<Broadcast> {
+  return db.begin(async (tx) => {
+    const current = await getLocked(tx, organizationId, id)
+    const isScheduled = current.status === 'scheduled'
+    if (current.status !== 'draft' && !isScheduled)
+      throw notIn(current, 'It could be changed until it was started. Duplicate it instead.')
+    const changed = { ...current, ...changes }
+    if (isScheduled) checkEditor(current, changed, editor)
+    const content = await checkContent({ db: tx, runner }, organizationId, changed)
+    if (isScheduled) await readyToSend(tx, changed)
+    await updateContent(tx, organizationId, id, content)
+    if (isScheduled && !isDeepStrictEqual(content.schedule, current.schedule))
+      await moveStart(tx, current, content.schedule)
+    return getBroadcast(tx, organizationId, id)
+  })
+}
+
+/** Throws `Refusal` if the caller may not change a scheduled broadcast in this way. */
+function checkEditor(current: Broadcast, changed: Broadcast, { mayStart, mayAnnounce }: Editor): void {
+  if (!mayStart)
+    throw new Refusal(
+      'forbidden',
+      'This broadcast is scheduled. Only people who may start broadcasts can change it until it starts.',
+    )
+  if (!current.serviceAnnouncement && !changed.serviceAnnouncement) return
+  if (!mayAnnounce) throw new Refusal('forbidden', 'Only owners can change a scheduled service announcement.')
+  const isSame =
+    current.serviceAnnouncement === changed.serviceAnnouncement &&
+    isDeepStrictEqual({ ...emptyAudience, ...current.audience }, { ...emptyAudience, ...changed.audience })
+  // An owner has confirmed how many people who unsubscribed get it.
+  if (!isSame)
+    throw new Refusal(
+      'conflict',
+      'Who gets a scheduled service announcement cannot be changed. Cancel it, and schedule a copy of it.',
+    )
+}
+
+/** Moves the planned start of a scheduled broadcast. */
+async function moveStart(tx: Tx, current: Broadcast, schedule: Broadcast['schedule']): Promise<void> {
+  const startsAt = plannedStart(schedule, current.now)
+  if (!startsAt)
+    throw invalid({
+      path: 'schedule.at',
+      problem: 'is required while the broadcast is scheduled. Send it now with the action send-now',
+    })
+  checkPlannedTime(schedule, current.now)
+  await updateStatus(tx, current, { status: 'scheduled', startsAt })
+  await wakeStep(tx, current)
+}

@@ -1,0 +1,249 @@
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import { type EmailSettings, senderOf } from '../messages/outgoing.ts'
+import { OpenLimit } from '../sending-limits/open-limit.ts'
+import { isTimeZone } from '../values/time-zone.ts'
+import { countSample } from './audience.sql.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { type Cause, type Forecast, forecast, hasDailyLimit, type Pace, type Portion, spacingOf } from './forecast.ts'
+import { type AppliedLimit, findLimits, type LimitParts } from './plan-limits.ts'
+import { splitOf } from './prepare.ts'
+import { localStart, plannedStart, sameTimeZone } from './schedule.ts'
+import { kindOf } from './service-announcements.ts'
+import { hasWinner, type VariantKey, variantKeyOf } from './variants.ts'
+
+const batchesMax = 12
+
+export type PlanParts = LimitParts & { read: BoundedRead; mailFrom: EmailSettings['mailFrom'] }
+
+/** Results of the check. */
+export type Counted = {
+  recipients: number
+  /** Recipients by the time zone in their attribute, if the broadcast is sent at their local time. */
+  zones: ReadonlyMap<string, number>
+  /** One for each variant, or one. */
+  versions: readonly ReadyVersion[]
+  /** The subject of each version as the first recipient gets it. */
+  subjects: readonly (string | null)[]
+}
+
+export type PlannedEmail = {
+  variant: VariantKey | null
+  share: number | null
+  fromName: string | null
+  fromEmail: string
+  subject: string
+  exampleSubject: string | null
+}
+
+export type PlannedLimit = {
+  kind: 'messages_per_hour' | 'mail_server' | 'warm_up' | 'receiving_sites'
+  name: string | null
+  messagesPerSecond: number | null
+  messagesPerDay: number | null
+  /** Emails that may still leave on this day. */
+  leftToday: number | null
+}
+
+export type Batch = {
+  part: 'all' | 'sample' | 'rest'
+  recipients: number
+  isEstimate: boolean
+  /** Null if a user starts it by choosing the winner. */
+  startsAt: Date | null
+  /** Null if the speed of the mail server decides it. */
+  endsAt: Date | null
+  waitsFor: Cause | 'winner'
+}
+
+export type Plan = {
+  /** Null if it starts at once. */
+  startsAt: Date | null
+  emails: PlannedEmail[]
+  /** Null if only the mail server limits the speed. */
+  messagesPerHour: number | null
+  limits: PlannedLimit[]
+  batches: Batch[]
+  /** Batches that follow, with their recipients. */
+  laterBatches: number
+  laterRecipients: number
+  /** Null if it is not known. */
+  endsAt: Date | null
+}
+
+/** Says what would happen if the broadcast was started now, from the rules that apply when it is sent. */
+export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, counted: Counted): Promise<Plan> {
+  const { organizationId, schedule, messagesPerHour, now } = broadcast
+  const emails = counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at]))
+  const { limits, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
+  const pace: Pace = { window: schedule.window, messagesPerHour, limits }
+  const startsAt = plannedStart(schedule, now) ?? null
+  const portions = portionsOf(broadcast, counted, +(startsAt ?? now))
+  const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
+  const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
+  const batches = await batchesOf(broadcast, pace, portions, sample)
+  const spacingMs = spacingOf(pace)
+  const later = batches.items.slice(batchesMax)
+  return {
+    startsAt,
+    emails,
+    messagesPerHour: spacingMs === 0 ? null : Math.floor(3_600_000 / spacingMs),
+    limits: [
+      ...(messagesPerHour === null ? [] : [{ ...noLimit, kind: 'messages_per_hour' as const }]),
+      ...limits.map((limit) => limitOut(limit, +now)),
+      ...(hasSiteLimits ? [{ ...noLimit, kind: 'receiving_sites' as const }] : []),
+    ],
+    batches: batches.items.slice(0, batchesMax),
+    laterBatches: later.length,
+    laterRecipients: later.reduce((sum, { recipients }) => sum + recipients, 0),
+    endsAt: batches.isComplete ? (batches.items.at(-1)?.endsAt ?? null) : null,
+  }
+}
+
+function emailOf(
+  { mailFrom }: PlanParts,
+  { variants }: Broadcast,
+  version: ReadyVersion,
+  position: number,
+  exampleSubject: string | null | undefined,
+): PlannedEmail {
+  const { name, email } = senderOf(version, mailFrom)
+  const variant = variants[position]
+  return {
+    variant: variant ? variantKeyOf(position) : null,
+    share: variant?.share ?? null,
+    fromName: name,
+    fromEmail: email,
+    subject: version.subject,
+    exampleSubject: exampleSubject ?? null,
+  }
+}
+
+/** Versions may have different senders. The limits of all of them apply. */
+async function limitsOfSenders(
+  parts: PlanParts,
+  broadcast: Broadcast,
+  emails: readonly PlannedEmail[],
+): Promise<{ limits: AppliedLimit[]; hasSiteLimits: boolean }> {
+  const { organizationId, now } = broadcast
+  const limits = new Map<string, AppliedLimit>()
+  let hasSiteLimits = false
+  for (const from of new Set(emails.map(({ fromEmail }) => fromEmail))) {
+    const email = { organizationId, kind: kindOf(broadcast), from }
+    const found = await parts.read(organizationId, (db) => findLimits(parts, db, email, +now))
+    for (const limit of found.limits) limits.set(limit.limit.key, limit)
+    hasSiteLimits ||= found.hasSiteLimits
+  }
+  return { limits: [...limits.values()], hasSiteLimits }
+}
+
+const noLimit = { name: null, messagesPerSecond: null, messagesPerDay: null, leftToday: null }
+
+function limitOut({ kind, limit, use }: AppliedLimit, now: number): PlannedLimit {
+  const open = new OpenLimit(limit, use, now)
+  return {
+    kind,
+    name: limit.name,
+    messagesPerSecond: limit.perSecond,
+    messagesPerDay: open.perDay,
+    leftToday: open.perDay === null ? null : Math.floor(open.room),
+  }
+}
+
+type PlannedPortion = Portion & { at: string | null }
+
+/** The recipients by the time from which they get the email, as they will be divided into parts. */
+function portionsOf({ schedule }: Broadcast, { recipients, zones }: Counted, startsAt: number): PlannedPortion[] {
+  const { at, time_zone: fallback } = schedule
+  if (!schedule.per_recipient || at === null) return [{ startsAt, zone: fallback, recipients, at: null }]
+  const groups: Record<string, string> = {}
+  const counts = new Map<string, number>()
+  const add = (zone: string, count: number) => {
+    const group = sameTimeZone(groups, at, zone)
+    counts.set(group, (counts.get(group) ?? 0) + count)
+  }
+  let others = recipients
+  for (const [zone, count] of zones) {
+    if (!isTimeZone(zone)) continue
+    add(zone, count)
+    others -= count
+  }
+  add(fallback, others)
+  return [...counts].map(([zone, count]) => ({
+    startsAt: Math.max(startsAt, +localStart(at, zone)),
+    zone,
+    recipients: count,
+    at,
+  }))
+}
+
+type Batches = { items: Batch[]; isComplete: boolean }
+
+/** `sample` is undefined if all recipients get the email at once. */
+async function batchesOf(
+  broadcast: Broadcast,
+  pace: Pace,
+  portions: readonly PlannedPortion[],
+  sample: number | undefined,
+): Promise<Batches> {
+  if (sample === undefined) {
+    const all = await forecast(portions, pace)
+    return { items: batchesIn(all, pace, 'all'), isComplete: all.isComplete }
+  }
+  const { first, rest } = divide(portions, sample)
+  const isDivided = portions.length > 1
+  const sent = await forecast(first, pace)
+  const items = batchesIn(sent, pace, 'sample', isDivided)
+  const others = rest.reduce((sum, { recipients }) => sum + recipients, 0)
+  if (others === 0 || !sent.isComplete) return { items, isComplete: sent.isComplete }
+  const waiting: Batch = {
+    part: 'rest',
+    recipients: others,
+    isEstimate: false,
+    startsAt: null,
+    endsAt: null,
+    waitsFor: 'winner',
+  }
+  if (broadcast.winnerBy === 'manual') return { items: [...items, waiting], isComplete: true }
+  const decidedAt = sent.stretches.at(-1)!.endsAt + broadcast.decideAfterSeconds * 1000
+  const later = rest.map((portion) => ({
+    ...portion,
+    startsAt: portion.at === null ? decidedAt : +localStart(portion.at, portion.zone, new Date(decidedAt)),
+  }))
+  const followed = await forecast(later, { ...pace, limits: sent.limits })
+  const [next, ...more] = batchesIn(followed, pace, 'rest', isDivided)
+  return {
+    items: [...items, ...(next ? [{ ...next, waitsFor: 'winner' as const }] : []), ...more],
+    isComplete: followed.isComplete,
+  }
+}
+
+/** Divides the recipients of each portion in the same proportion. */
+function divide(portions: readonly PlannedPortion[], sample: number) {
+  const all = portions.reduce((sum, { recipients }) => sum + recipients, 0)
+  const first: PlannedPortion[] = []
+  const rest: PlannedPortion[] = []
+  let before = 0
+  let sampled = 0
+  for (const portion of portions) {
+    before += portion.recipients
+    const end = all === 0 ? 0 : Math.round((sample * before) / all)
+    first.push({ ...portion, recipients: end - sampled })
+    rest.push({ ...portion, recipients: portion.recipients - (end - sampled) })
+    sampled = end
+  }
+  return { first, rest }
+}
+
+function batchesIn({ stretches }: Forecast, pace: Pace, part: Batch['part'], isDivided = false): Batch[] {
+  const spacingMs = spacingOf(pace)
+  const isEstimate = stretches.length > 1 && (isDivided || spacingMs > 0 || hasDailyLimit(pace))
+  return stretches.map(({ startsAt, endsAt, recipients, cause }) => ({
+    part,
+    recipients,
+    isEstimate,
+    startsAt: new Date(startsAt),
+    endsAt: spacingMs === 0 ? null : new Date(endsAt),
+    waitsFor: cause,
+  }))
+}
