@@ -61,6 +61,13 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await choose(page, 'Flow', 'Newsletter')
   await page.getByLabel('topic').fill('birds')
   await choose(page, 'Send to', 'Readers (5)')
+  // Counted while the audience is composed.
+  const counted = page.getByRole('status', { name: 'Recipients' })
+  await counted.filter({ hasText: '4 recipients. Left out: 1 unsubscribed.' }).waitFor()
+  await choose(page, 'Send to', 'All subscribed contacts')
+  await counted.filter({ hasText: /^4 recipients\.$/ }).waitFor()
+  await choose(page, 'Send to', 'Readers (5)')
+  await counted.filter({ hasText: '1 unsubscribed' }).waitFor()
   const panel = page.getByRole('region', { name: 'Before sending' })
   // The message is gone after a few seconds.
   const saved = page.getByText('Draft saved.').waitFor()
@@ -85,7 +92,11 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await page.getByLabel('Date and time').fill(planned)
   await panel.getByRole('button', { name: 'Check recipients' }).click()
   await panel.getByRole('button', { name: 'Schedule for 4 recipients' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Schedule for 4 recipients' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('list', { name: 'Plan' }).getByText('4 recipients').waitFor()
+  expect(await dialog.innerText()).toContain('“News about birds” (as the first recipient gets it)')
+  expect(await dialog.innerText()).toContain('1 unsubscribed')
+  await dialog.getByRole('button', { name: 'Schedule for 4 recipients' }).click()
   await page.getByRole('status').filter({ hasText: 'It starts' }).waitFor()
   await page.getByRole('button', { name: 'Cancel broadcast' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel broadcast' }).click()
@@ -130,9 +141,11 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   expect(await Promise.all(values)).toEqual(['birds', 'May', 'ten percent off'])
   await panel.getByRole('button', { name: 'Check recipients' }).click()
   await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByText('A sample of 2 recipients (50%) will get one of 2 variants now.').waitFor()
-  await dialog.getByText('The other 2 recipients will get the variant that you choose afterwards.').waitFor()
+  const steps = dialog.getByRole('list', { name: 'Plan' }).getByRole('listitem')
+  expect(await steps.allInnerTexts()).toEqual([
+    expect.stringMatching(/^Now\s+a sample of 2 recipients \(50%\) gets one of 2 variants$/i),
+    expect.stringMatching(/^When you choose\s+the other 2 recipients get the winner$/i),
+  ])
   await dialog.getByRole('button', { name: 'Send to 2 recipients' }).click()
   await page.getByRole('region', { name: 'Progress' }).getByText('2 of 4 recipients').waitFor()
   await page.getByText('Waiting for the winner').first().waitFor()
@@ -217,12 +230,59 @@ test('the start dialog names the rate, and a cancelled broadcast shows how many 
   await panel.getByRole('button', { name: 'Check recipients' }).click()
   await panel.getByRole('button', { name: 'Start for 4 recipients' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('At most 2 emails are sent per hour, so sending takes about 2 hours.').waitFor()
+  await dialog.getByText('At most 2 emails per hour').waitFor()
+  // One at once, and one every half hour.
+  expect(await dialog.innerText()).toMatch(/Now\s+4 recipients, until about \w+ \d+, \d\d:\d\d/)
   await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
   const progress = page.getByRole('region', { name: 'Progress' })
   await progress.getByText('1 of 4 recipients').waitFor()
   await page.getByRole('button', { name: 'Cancel broadcast' }).click()
   await dialog.getByRole('button', { name: 'Cancel broadcast' }).click()
   await progress.getByText('1 of 4 sent, 3 cancelled').waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('a scheduled broadcast is edited, moved and sent now', async () => {
+  const account = await registerOwner(service)
+  await fill(service, account)
+  const { manage } = service
+  const make = async (path: string, body: object) => (await manage(account.session, 'POST', path, body)).body.data
+  const list = async (path: string) => (await manage(account.session, 'GET', path)).body.data
+  const [flow] = await list('/organization/flows')
+  const [group] = await list('/organization/groups')
+  const { id } = await make('/organization/broadcasts', {
+    name: 'June news',
+    flow_id: flow.id,
+    audience: { group_ids: [group.id] },
+    context: { topic: 'birds' },
+    schedule: { at: new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16), time_zone: 'UTC' },
+  })
+  await make(`/organization/broadcasts/${id}/schedule`, {})
+  await using tab = await openTab(browser, service, { size: 'phone', account })
+  const { page } = tab
+  await page.goto(`broadcasts/${id}`)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByText('This broadcast is scheduled').waitFor()
+  await page.getByLabel('Subject', { exact: true }).fill('Other news about {{ topic }}')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved.').waitFor()
+  await page.getByRole('link', { name: 'Stop editing' }).click()
+
+  await page.getByRole('button', { name: 'Move' }).click()
+  const dialog = page.getByRole('dialog')
+  const moved = `${new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)}T09:30`
+  await dialog.getByLabel('Date and time').fill(moved)
+  await dialog.getByRole('button', { name: 'Move' }).click()
+  await page.getByText('Broadcast moved.').waitFor()
+  expect(await list(`/organization/broadcasts/${id}`)).toMatchObject({
+    status: 'scheduled',
+    subject: 'Other news about {{ topic }}',
+    starts_at: `${moved}:00.000Z`,
+  })
+
+  await page.getByRole('button', { name: 'Send now' }).click()
+  await dialog.getByText('“Other news about birds”').waitFor()
+  await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
+  await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
   expect(tab.problems).toEqual([])
 })

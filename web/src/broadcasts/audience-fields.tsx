@@ -6,15 +6,18 @@ import { paths } from '../paths.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
 import { optionsOf } from '../ui/filters.tsx'
 import { count } from '../ui/numbers.ts'
+import { AudienceCount } from './audience-count.tsx'
 import { broadcastQuery } from './broadcasts.api.ts'
 import type { DraftForm } from './draft-form.ts'
+
+const allSubscribed = 'all_subscribed'
 
 export function AudienceFields({ form }: { form: DraftForm }) {
   const { audience } = form.values
   const set = (changes: Partial<typeof audience>) => form.set({ audience: { ...audience, ...changes } })
   const groups = useQuery(groupsQuery)
   const segments = useQuery(segmentsQuery)
-  const data = [
+  const choices = [
     {
       group: 'Groups',
       items: (groups.data ?? []).map(({ id, name, member_count }) => ({
@@ -24,6 +27,8 @@ export function AudienceFields({ form }: { form: DraftForm }) {
     },
     { group: 'Segments', items: optionsOf(segments.data) },
   ].filter(({ items }) => items.length > 0)
+  const everyone = { group: 'Everyone', items: [{ value: allSubscribed, label: 'All subscribed contacts' }] }
+  const included = audience.all_subscribed ? [allSubscribed] : [...audience.group_ids, ...audience.segment_ids]
   const isSegment = (id: string) => segments.data?.some((segment) => segment.id === id) ?? false
   const split = (ids: string[]) => [ids.filter((id) => !isSegment(id)), ids.filter(isSegment)] as const
   return (
@@ -40,18 +45,18 @@ export function AudienceFields({ form }: { form: DraftForm }) {
       ) : (
         <MultiSelect
           label="Send to"
-          description="Groups and segments. A contact in several of them gets one email."
-          placeholder={
-            audience.group_ids.length + audience.segment_ids.length === 0 ? 'Choose groups and segments' : ''
-          }
+          description="Everyone, or groups and segments. A contact in several of them gets one email."
+          placeholder={included.length === 0 ? 'Choose who gets it' : ''}
           required
           searchable
           clearable
-          data={data}
-          value={[...audience.group_ids, ...audience.segment_ids]}
+          data={[everyone, ...choices]}
+          value={included}
           onChange={(ids) => {
-            const [chosen, filtered] = split(ids)
-            set({ group_ids: chosen, segment_ids: filtered })
+            // The choice that was added last replaces the other kind.
+            const isEveryone = ids.at(-1) === allSubscribed
+            const [chosen, filtered] = split(isEveryone ? [] : ids.filter((id) => id !== allSubscribed))
+            set({ all_subscribed: isEveryone, group_ids: chosen, segment_ids: filtered })
           }}
           error={form.field('audience').error}
         />
@@ -62,13 +67,14 @@ export function AudienceFields({ form }: { form: DraftForm }) {
         placeholder={audience.exclude_group_ids.length + audience.exclude_segment_ids.length === 0 ? 'None' : ''}
         searchable
         clearable
-        data={data}
+        data={choices}
         value={[...audience.exclude_group_ids, ...audience.exclude_segment_ids]}
         onChange={(ids) => {
           const [chosen, filtered] = split(ids)
           set({ exclude_group_ids: chosen, exclude_segment_ids: filtered })
         }}
       />
+      <AudienceCount audience={audience} isAnnouncement={form.values.service_announcement} />
     </Stack>
   )
 }

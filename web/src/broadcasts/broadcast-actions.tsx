@@ -12,6 +12,7 @@ import { ConfirmButton } from '../ui/confirm.tsx'
 import { pluralize } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
 import { actions, broadcastQuery, deleteBroadcast, doneOf, duplicateBroadcast } from './broadcasts.api.ts'
+import { ScheduledActions } from './scheduled-actions.tsx'
 import { SendAgainButton } from './send-again.tsx'
 
 type Action = keyof typeof actions
@@ -55,6 +56,9 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
   const isDeletable = broadcast.recipients === null && ['draft', 'cancelled', 'expired'].includes(status)
   return (
     <>
+      {status === 'scheduled' && mayStart && (!broadcast.service_announcement || me.data?.user.role === 'owner') && (
+        <ScheduledActions broadcast={broadcast} />
+      )}
       {status === 'sending' && (
         <Button
           variant="default"

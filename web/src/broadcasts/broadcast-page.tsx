@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from 'react-router'
+import { useParams, useSearchParams } from 'react-router'
 import { paths } from '../paths.ts'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
 import { BroadcastActions } from './broadcast-actions.tsx'
@@ -9,9 +10,11 @@ import { broadcastQuery } from './broadcasts.api.ts'
 import { DraftView } from './draft-view.tsx'
 import { ResultView } from './result-view.tsx'
 
-/** A draft is edited and checked here; afterwards the page shows its progress and its result. */
+/** A draft is edited and checked here, and a scheduled broadcast until it starts; afterwards the page shows its progress and its result. */
 export function BroadcastPage() {
   const { id = '' } = useParams()
+  const [search] = useSearchParams()
+  const isEditing = search.has('edit')
   const broadcast = useQuery(broadcastQuery(id))
   return (
     <Page
@@ -22,9 +25,20 @@ export function BroadcastPage() {
       actions={broadcast.data && <BroadcastActions broadcast={broadcast.data} />}
     >
       <Load query={broadcast}>
-        {(data) =>
-          data.status === 'draft' ? <DraftView key={data.id} broadcast={data} /> : <ResultView broadcast={data} />
-        }
+        {(data) => {
+          if (data.status === 'draft' || (data.status === 'scheduled' && isEditing))
+            return <DraftView key={data.id} broadcast={data} />
+          return (
+            <>
+              {isEditing && data.status !== 'scheduled' && (
+                <Notice tone="warn" role="status" title="This broadcast has started">
+                  It can no longer be edited. Changes that were not saved before are lost.
+                </Notice>
+              )}
+              <ResultView broadcast={data} />
+            </>
+          )
+        }}
       </Load>
     </Page>
   )

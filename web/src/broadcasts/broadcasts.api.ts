@@ -67,7 +67,17 @@ export const duplicateBroadcast = (id: string) =>
 export const sendAgain = (id: string, body: { subject: string }) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/send-again', { ...at(id), body }))
 
-export const checkBroadcast = (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/check', at(id)))
+/** With `send_now`, the plan is that of a scheduled broadcast that is sent now. */
+export const checkBroadcast = (id: string, query: { send_now?: true } = {}) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/check', { params: { path: { id }, query } }))
+/** How many would get a broadcast with this audience. A newer request cancels this one. */
+export const audienceCountQuery = (body: Composed) =>
+  queryOptions({
+    queryKey: keys.audienceCount(body),
+    queryFn: ({ signal }) => dataOf(api.POST('/api/v1/organization/broadcasts/count-audience', { body, signal })),
+    retry: false,
+  })
+type Composed = Pick<BroadcastDetail, 'audience' | 'service_announcement'>
 export type VariantKey = NonNullable<Broadcast['winner']>
 /** Without a variant, the first is tested. */
 export const testBroadcast = (id: string, to: string, variant?: VariantKey) =>
@@ -82,6 +92,9 @@ export const startBroadcast = (id: string, body: Confirmation) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/start', { ...at(id), body }))
 export const scheduleBroadcast = (id: string, body: Confirmation) =>
   dataOf(api.POST('/api/v1/organization/broadcasts/{id}/schedule', { ...at(id), body }))
+
+export const sendBroadcastNow = (id: string, body: Confirmation) =>
+  dataOf(api.POST('/api/v1/organization/broadcasts/{id}/send-now', { ...at(id), body }))
 
 export const actions = {
   pause: (id: string) => dataOf(api.POST('/api/v1/organization/broadcasts/{id}/pause', at(id))),

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Fragment, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
-import type { BroadcastCheck, BroadcastDetail, Flow, TestEmail } from '../api/types.ts'
+import type { BroadcastCheck, BroadcastDetail, TestEmail } from '../api/types.ts'
 import { TestEmailDialog } from '../messages/test-email-dialog.tsx'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -15,12 +15,12 @@ import { ErrorLine } from '../ui/states.tsx'
 import { checkBroadcast, testBroadcast } from './broadcasts.api.ts'
 import classes from './check-panel.module.css'
 import { type Draft, isPast, variantKeys } from './draft.ts'
+import { PlanSummary } from './plan-summary.tsx'
 import { StartDialog, unsubscribedText } from './start-dialog.tsx'
 
 type Props = {
   broadcast: BroadcastDetail
   draft: Draft
-  flow: Flow | undefined
   dirty: boolean
   /** What is missing before it can be checked. */
   missing: string | undefined
@@ -28,7 +28,7 @@ type Props = {
 }
 
 /** Check, test and start, in this order. */
-export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved }: Props) {
+export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Props) {
   const me = useMe()
   const [testing, setTesting] = useState(false)
   const [starting, setStarting] = useState(false)
@@ -57,6 +57,7 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
         emails.push(await testBroadcast(broadcast.id, address, variant))
     return emails
   }
+  const isScheduled = broadcast.status === 'scheduled'
   const recipients = check.data ? check.data.recipients - check.data.incomplete : 0
   const problem = missing ?? (isPast(draft) ? 'Choose a time in the future first.' : undefined)
   const { can_start_broadcasts: canStart = false, role } = me.data?.user ?? {}
@@ -92,12 +93,15 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
         >
           Send test email
         </Button>
-        {check.data && (
+        {check.data && isScheduled && (
+          <PlanSummary check={check.data} test={draft} isAnnouncement={draft.service_announcement} />
+        )}
+        {check.data && !isScheduled && (
           <Button disabled={recipients === 0 || !mayStart} onClick={() => setStarting(true)}>
             {`${verb} for ${pluralize(recipients, 'recipient', 'recipients')}`}
           </Button>
         )}
-        {!mayStart && me.data && (
+        {!mayStart && !isScheduled && me.data && (
           <Text size="xs" c="dimmed">
             {canStart
               ? 'Only owners can start a service announcement. Ask an owner to start it.'
@@ -112,9 +116,8 @@ export function CheckPanel({ broadcast, draft, flow, dirty, missing, ensureSaved
         <StartDialog
           opened={starting}
           onClose={closeStart}
-          broadcast={broadcast}
-          draft={draft}
-          flow={flow}
+          kind={draft.schedule.when === 'now' ? 'start' : 'schedule'}
+          broadcast={{ ...draft, id: broadcast.id }}
           check={check.data}
           onRejected={() => setRejected(true)}
         />

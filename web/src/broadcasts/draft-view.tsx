@@ -1,15 +1,19 @@
 import { Box, Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { Link } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail, Flow, Variable } from '../api/types.ts'
 import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
 import { paths } from '../paths.ts'
 import { useRequestForm } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
+import { DayAndClock } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { UnsavedGuard } from '../ui/unsaved-guard.tsx'
+import { isEmpty } from './audience-count.tsx'
 import { AudienceFields } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
@@ -23,6 +27,7 @@ import { VariantFields } from './variant-fields.tsx'
 
 export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const { id } = broadcast
+  const isScheduled = broadcast.status === 'scheduled'
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const [saved, setSaved] = useState(() => draftOf(broadcast))
@@ -34,7 +39,7 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
       return changed
     },
     onSuccess: async () => {
-      toast('Draft saved.')
+      toast(isScheduled ? 'Changes saved.' : 'Draft saved.')
       await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
       await invalidate(keys.broadcastLists)
     },
@@ -55,6 +60,7 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
     <div className={classes.columns}>
       <form noValidate onSubmit={form.submit}>
         <Stack gap="lg">
+          {isScheduled && <ScheduledNotice broadcast={broadcast} />}
           <Part title="Content">
             <TextInput
               label="Name"
@@ -88,13 +94,18 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
             <AudienceFields form={form} />
           </Part>
           <Part title="Schedule">
-            <ScheduleFields form={form} />
+            <ScheduleFields form={form} isScheduled={isScheduled} />
           </Part>
           <ErrorLine>{form.problem}</ErrorLine>
           <Group>
             <Button type="submit" variant="default" loading={form.sending} disabled={!dirty}>
-              Save draft
+              {isScheduled ? 'Save changes' : 'Save draft'}
             </Button>
+            {isScheduled && (
+              <Button variant="subtle" component={Link} to={paths.broadcast(id)}>
+                Stop editing
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>
@@ -102,7 +113,6 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
         <CheckPanel
           broadcast={broadcast}
           draft={draft}
-          flow={flow.data}
           dirty={dirty}
           missing={missingOf(draft, flow.data)}
           ensureSaved={async () => (dirty ? await form.save() : undefined)}
@@ -114,12 +124,18 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
 }
 
 function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
-  const { group_ids: groups, segment_ids: segments, not_opened_broadcast_id: notOpened } = draft.audience
-  if (draft.flow_id === null || (groups.length + segments.length === 0 && notOpened === null))
-    return 'Choose a flow and an audience first.'
+  if (draft.flow_id === null || isEmpty(draft.audience)) return 'Choose a flow and an audience first.'
   if (flow?.kind === 'transactional' && !draft.service_announcement)
     return 'Choose a marketing flow, or confirm that this is a service announcement.'
   return undefined
+}
+
+function ScheduledNotice({ broadcast: { starts_at: at } }: { broadcast: BroadcastDetail }) {
+  return (
+    <Notice tone="info" title="This broadcast is scheduled">
+      It starts {at ? <DayAndClock at={at} /> : 'at its time'}, with the changes that are saved until then.
+    </Notice>
+  )
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }) {

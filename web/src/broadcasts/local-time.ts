@@ -19,3 +19,15 @@ export function localTimeText({
   const time = wallClock.format(new Date(`${at}:00Z`))
   return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${zone.replaceAll('_', ' ')})`
 }
+
+/** Returns a function that formats times in the zone, such as “Dec 1, 09:00”, with the year if it is another one. */
+export function timeIn(timeZone: string): (at: string) => string {
+  const fields = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+  const short = new Intl.DateTimeFormat('en', { ...fields, timeZone })
+  const long = new Intl.DateTimeFormat('en', { ...fields, timeZone, year: 'numeric' })
+  const year = new Intl.DateTimeFormat('en', { timeZone, year: 'numeric' })
+  return (at) => {
+    const date = new Date(at)
+    return (year.format(date) === year.format(new Date()) ? short : long).format(date)
+  }
+}

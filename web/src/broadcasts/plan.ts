@@ -1,8 +1,8 @@
-import type { Broadcast, Weekday } from '../api/types.ts'
+import type { Broadcast, BroadcastPlan } from '../api/types.ts'
 import { count, pluralize } from '../ui/numbers.ts'
-import { type Draft, weekdays } from './draft.ts'
-import { localTimeText } from './local-time.ts'
-import { aboutText, durationText } from './use-rate.ts'
+import type { Draft } from './draft.ts'
+import { timeIn } from './local-time.ts'
+import { durationText } from './use-rate.ts'
 
 /** How many recipients get the variants before the winner is chosen, as the service divides them. */
 const sampleSize = (recipients: number, variants: number, percent: number) =>
@@ -15,52 +15,82 @@ export function isWaitingForWinner(broadcast: Broadcast): boolean {
   return counts.pending <= recipients - sampleSize(recipients, variants.length, percent)
 }
 
-export type Plan = {
-  /** The recipients that get an email at the start. */
-  first: number
-  /** Sentences. */
-  lines: string[]
+type Batch = BroadcastPlan['batches'][number]
+/** The A/B test as the draft or the broadcast has it. */
+export type Test = Pick<Draft | Broadcast, 'test_percent' | 'decide_after_seconds'>
+
+/** The recipients that get an email as soon as it is started. */
+export const sentAtOnce = ({ starts_at: startsAt, batches }: BroadcastPlan): number =>
+  startsAt === null && batches[0]?.waits_for === 'start' ? batches[0].recipients : 0
+
+/** One line for each batch: when it is sent, to whom, and why not before. */
+export function batchLines(plan: BroadcastPlan, test: Test): { when: string; who: string }[] {
+  const time = timeIn(plan.time_zone)
+  const lines = plan.batches.map((batch, at) => ({
+    when: at === 0 && sentAtOnce(plan) > 0 ? 'Now' : whenText(batch, time),
+    who: `${whoText(batch, plan, test)}${reasonText(batch, test)}${endText(batch, time)}`,
+  }))
+  if (plan.later_batches === 0) return lines
+  const later = `${pluralize(plan.later_recipients, 'recipient', 'recipients')} in ${pluralize(plan.later_batches, 'more batch', 'more batches')}`
+  return [...lines, { when: 'Later', who: `about ${later}` }]
 }
 
-/** Says what will happen, for the last question before a start. `recipients` are those that will get the email. */
-export function planOf(draft: Draft, recipients: number): Plan {
-  const { schedule, variants } = draft
-  const when = schedule.when === 'now' ? 'now' : `on ${localTimeText(schedule)}`
-  const percent = Number(draft.test_percent)
-  const lines: string[] = []
-  let first = recipients
-  if (variants.length === 0) lines.push(`${people(recipients)} will get it ${when}.`)
-  else if (percent === 100) lines.push(`${people(recipients)} will get one of ${variants.length} variants ${when}.`)
-  else {
-    first = sampleSize(recipients, variants.length, percent)
-    lines.push(`A sample of ${people(first)} (${percent}%) will get one of ${variants.length} variants ${when}.`)
-    const others = `The other ${people(recipients - first)} will get`
-    if (first < recipients)
-      lines.push(
-        draft.winner_by === 'manual'
-          ? `${others} the variant that you choose afterwards.`
-          : `${others} the winner, ${durationText(Number(draft.decide_after_seconds) * 1000)} after the sample is sent.`,
-      )
-  }
-  if (draft.messages_per_hour !== '') {
-    const rate = `At most ${count(draft.messages_per_hour)} emails are sent per hour`
-    const ms = (first / draft.messages_per_hour) * 3_600_000
-    lines.push(`${rate}, so ${first < recipients ? 'the sample' : 'sending'} takes ${aboutText(ms)}.`)
-  }
-  if (schedule.has_window) {
-    const { days, from, to } = schedule.window
-    const zone = schedule.when === 'local' ? 'the time zone of each recipient' : schedule.time_zone.replaceAll('_', ' ')
-    lines.push(`Emails are sent only on ${daysText(days)}, ${from} to ${to} (${zone}).`)
-  }
-  if (schedule.when !== 'now')
-    lines.push('The audience is read again at that time, so the numbers can change until then.')
-  return { first, lines }
+function whenText({ starts_at: startsAt, waits_for: reason }: Batch, time: (at: string) => string): string {
+  if (startsAt === null) return 'When you choose'
+  return reason === 'winner' ? `About ${time(startsAt)}` : time(startsAt)
 }
 
-const people = (value: number) => pluralize(value, 'recipient', 'recipients')
+function whoText({ part, recipients, estimated }: Batch, { emails }: BroadcastPlan, test: Test): string {
+  const people = `${estimated ? 'about ' : ''}${pluralize(recipients, 'recipient', 'recipients')}`
+  const variants = `one of ${emails.length} variants`
+  if (part === 'sample') return `a sample of ${people} (${test.test_percent}%) gets ${variants}`
+  if (part === 'rest') return estimated ? `${people} get the winner` : `the other ${people} get the winner`
+  return emails.length > 1 ? `${people}, each with ${variants}` : people
+}
 
-const daysText = (days: Weekday[]) =>
-  weekdays
-    .filter(({ value }) => days.includes(value))
-    .map(({ label }) => label)
-    .join(', ')
+function reasonText({ waits_for: reason, starts_at: startsAt }: Batch, test: Test): string {
+  switch (reason) {
+    case 'local_time':
+      return ', at their local time'
+    case 'sending_hours':
+      return ', when the sending hours begin'
+    case 'daily_limit':
+      return ', when the limit of the day before no longer applies'
+    case 'winner':
+      return startsAt === null
+        ? ''
+        : `, ${durationText(Number(test.decide_after_seconds) * 1000)} after the sample is sent`
+    case 'start':
+      return ''
+  }
+}
+
+const endText = ({ starts_at: startsAt, ends_at: endsAt }: Batch, time: (at: string) => string) =>
+  endsAt === null || endsAt === startsAt ? '' : `, until about ${time(endsAt)}`
+
+/** What limits the speed. */
+export function speedLines({ messages_per_hour: perHour, limits }: BroadcastPlan): string[] {
+  const named = limits.flatMap(({ kind, name, messages_per_day: perDay, left_today: left }) => {
+    const source = kind === 'mail_server' ? `The mail server ${name}` : `${name?.replace(/^the/, 'The')}`
+    if (kind === 'receiving_sites') return ['Some providers may accept the emails more slowly. These follow later.']
+    if (perDay === null) return []
+    return [
+      `${source} allows ${pluralize(perDay, 'email', 'emails')} today (UTC), ${count(left ?? 0)} of them are left.`,
+    ]
+  })
+  const server = limits.find(({ kind, messages_per_second: rate }) => kind === 'mail_server' && rate !== null)
+  const isSet = limits.some(({ kind }) => kind === 'messages_per_hour')
+  if (perHour === null) return ['As fast as the mail server accepts', ...named]
+  const speed = `${pluralize(perHour, 'email', 'emails')} per hour`
+  return [isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`, ...named]
+}
+
+/** When the last email leaves. */
+export function endLine(plan: BroadcastPlan): string {
+  if (plan.ends_at !== null) return `About ${timeIn(plan.time_zone)(plan.ends_at)}`
+  const last = plan.batches.at(-1)
+  if (last?.starts_at === null) return 'Some time after you have chosen the winner'
+  return plan.later_batches > 0
+    ? 'Not known: it takes more than a year, or changes too often to say'
+    : 'Depends on the speed of the mail server'
+}

@@ -49,7 +49,9 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
       : []),
     [
       'Audience',
-      audience.not_opened_broadcast_id === null ? (
+      audience.all_subscribed ? (
+        'All subscribed contacts'
+      ) : audience.not_opened_broadcast_id === null ? (
         <Names key="audience" ids={[...audience.group_ids, ...audience.segment_ids]} />
       ) : (
         <NotOpened key="audience" id={audience.not_opened_broadcast_id} />

@@ -11,7 +11,8 @@ const delays = [
   { value: '86400', label: '1 day' },
 ]
 
-export function ScheduleFields({ form }: { form: DraftForm }) {
+/** A scheduled broadcast keeps a planned time. */
+export function ScheduleFields({ form, isScheduled }: { form: DraftForm; isScheduled: boolean }) {
   const { field, values } = form
   const { when, time_zone: zone } = values.schedule
   const isPlanned = when !== 'now'
@@ -19,7 +20,7 @@ export function ScheduleFields({ form }: { form: DraftForm }) {
     <Stack gap="md">
       <Radio.Group label="When" {...field('schedule.when')}>
         <Stack gap="xs" mt={6}>
-          <Radio value="now" label="Now" description="When you start it." />
+          {!isScheduled && <Radio value="now" label="Now" description="When you start it." />}
           <Radio value="at" label="At a set time" description="At the same moment for everybody." />
           <Radio
             value="local"

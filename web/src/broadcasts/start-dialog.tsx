@@ -1,62 +1,67 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastCheck, BroadcastDetail, Flow } from '../api/types.ts'
+import type { BroadcastCheck } from '../api/types.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogActions } from '../ui/dialog-actions.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
-import { broadcastQuery, scheduleBroadcast, startBroadcast } from './broadcasts.api.ts'
-import type { Draft } from './draft.ts'
-import { planOf } from './plan.ts'
+import { broadcastQuery, scheduleBroadcast, sendBroadcastNow, startBroadcast } from './broadcasts.api.ts'
+import { sentAtOnce, type Test } from './plan.ts'
+import { PlanSummary } from './plan-summary.tsx'
 
-type Props = {
-  opened: boolean
-  onClose: () => void
-  broadcast: BroadcastDetail
-  draft: Draft
-  flow: Flow | undefined
-  check: BroadcastCheck
-  /** The number of recipients has changed since the check, or the broadcast cannot be started. */
-  onRejected: () => void
+/** Ways to start a broadcast. */
+export const starts = {
+  start: { title: 'Start this broadcast?', send: startBroadcast, done: 'Broadcast started.' },
+  schedule: { title: 'Schedule this broadcast?', send: scheduleBroadcast, done: 'Broadcast scheduled.' },
+  sendNow: { title: 'Send this broadcast now?', send: sendBroadcastNow, done: 'Broadcast started.' },
 }
 
-/** The last question before anything is sent: it says what will happen, with the exact numbers. */
-export function StartDialog({ opened, onClose, ...props }: Props) {
-  const isNow = props.draft.schedule.when === 'now'
+type Started = Test & { id: string; service_announcement: boolean }
+type FormProps = {
+  onClose: () => void
+  kind: keyof typeof starts
+  broadcast: Started
+  check: BroadcastCheck
+  /** The number of recipients has changed since the check, or the broadcast cannot be started. */
+  onRejected?: () => void
+}
+
+/** The last question before anything is sent: it says what will happen, with the numbers of the service. */
+export function StartDialog({ opened, ...props }: FormProps & { opened: boolean }) {
   return (
-    <Dialog opened={opened} onClose={onClose} title={isNow ? 'Start this broadcast?' : 'Schedule this broadcast?'}>
-      {opened && <StartForm onClose={onClose} {...props} />}
+    <Dialog opened={opened} onClose={props.onClose} title={starts[props.kind].title} size="lg">
+      {opened && <StartForm {...props} />}
     </Dialog>
   )
 }
 
-function StartForm({ onClose, broadcast, draft, flow, check, onRejected }: Omit<Props, 'opened'>) {
+export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormProps) {
+  const { id, service_announcement: isAnnouncement } = broadcast
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const [typed, setTyped] = useState('')
   const [leavesOut, setLeavesOut] = useState(false)
-  const isNow = draft.schedule.when === 'now'
-  const plan = planOf(draft, check.recipients - check.incomplete)
   const isConfirmed =
     (check.incomplete === 0 || leavesOut) &&
-    (!draft.service_announcement || typed.replaceAll(/[\s,.]/g, '') === String(check.unsubscribed))
+    (!isAnnouncement || typed.replaceAll(/[\s,.]/g, '') === String(check.unsubscribed))
   const start = useMutation({
     mutationFn: () =>
-      (isNow ? startBroadcast : scheduleBroadcast)(broadcast.id, {
+      starts[kind].send(id, {
         expected_recipients: check.recipients,
-        ...(draft.service_announcement && { expected_unsubscribed: check.unsubscribed }),
+        ...(isAnnouncement && { expected_unsubscribed: check.unsubscribed }),
       }),
     onSuccess: async () => {
       onClose()
-      toast(isNow ? 'Broadcast started.' : 'Broadcast scheduled.')
-      await queries.invalidateQueries({ queryKey: broadcastQuery(broadcast.id).queryKey })
+      toast(starts[kind].done)
+      await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey })
       await invalidate(keys.broadcastLists)
     },
-    onError: onRejected,
+    ...(onRejected && { onError: onRejected }),
   })
   return (
     <form
@@ -66,22 +71,16 @@ function StartForm({ onClose, broadcast, draft, flow, check, onRejected }: Omit<
       }}
     >
       <Stack gap="md">
-        <Text>
-          <strong>{flow?.name ?? 'The flow'}</strong>: {plan.lines[0]}
-        </Text>
-        {plan.lines.slice(1).map((line) => (
-          <Text key={line} size="sm">
-            {line}
-          </Text>
-        ))}
+        <PlanSummary check={check} test={broadcast} isAnnouncement={isAnnouncement} />
         {check.incomplete > 0 && (
           <Checkbox
             label={`Leave out ${pluralize(check.incomplete, 'recipient that lacks', 'recipients that lack')} a variable`}
+            description="They are counted above, and get no email."
             checked={leavesOut}
             onChange={(event) => setLeavesOut(event.currentTarget.checked)}
           />
         )}
-        {draft.service_announcement && (
+        {isAnnouncement && (
           <>
             <Notice tone="bad" title={`${unsubscribedText(check.unsubscribed)} will get this email`}>
               It is a service announcement: it ignores subscriptions and has no unsubscribe link. Advertising sent this
@@ -100,17 +99,25 @@ function StartForm({ onClose, broadcast, draft, flow, check, onRejected }: Omit<
           You can pause or cancel it, but emails that were sent can’t be taken back.
         </Text>
         <ErrorLine>{formProblem(start.error)}</ErrorLine>
-        <Group justify="flex-end" gap="xs">
+        <DialogActions>
           <Button variant="default" onClick={onClose}>
             Not yet
           </Button>
           <Button type="submit" loading={start.isPending} disabled={start.isError || !isConfirmed}>
-            {`${isNow ? 'Send to' : 'Schedule for'} ${pluralize(isNow ? plan.first : check.recipients - check.incomplete, 'recipient', 'recipients')}`}
+            {actionText(kind, check)}
           </Button>
-        </Group>
+        </DialogActions>
       </Stack>
     </form>
   )
+}
+
+function actionText(kind: FormProps['kind'], { recipients, incomplete, plan }: BroadcastCheck): string {
+  const people = (value: number) => pluralize(value, 'recipient', 'recipients')
+  if (kind === 'schedule') return `Schedule for ${people(recipients - incomplete)}`
+  const atOnce = sentAtOnce(plan)
+  if (atOnce === 0) return `Start for ${people(recipients - incomplete)}`
+  return `Send to ${people(plan.batches.length === 1 ? recipients - incomplete : atOnce)}`
 }
 
 export const unsubscribedText = (value: number) =>
