@@ -6,7 +6,7 @@ import type { OpenServer } from '../mail-servers/open-server.ts'
 import { limitsOf } from '../mail-servers/send-through.ts'
 import { unused } from '../sending-limits/open-limit.ts'
 import { findLimitUse, type Limit } from '../sending-limits/sending-limits.ts'
-import type { OrganizationId } from '../values/ids.ts'
+import { newId, type OrganizationId } from '../values/ids.ts'
 import type { SharedLimit } from './forecast.ts'
 
 export type LimitParts = { senders: Senders; servers: MailServers }
@@ -30,7 +30,8 @@ export async function findLimits(
 ): Promise<AppliedLimits> {
   const { warmUp } = await senders.identityOf(organizationId, from)
   await servers.load(organizationId)
-  const first = firstChoices(servers.serversFor(organizationId, { id: '', kind, from }, null) ?? [])
+  const anyEmail = { organizationId, id: newId('msg'), flowKind: kind, mailServerId: null }
+  const first = firstChoices(servers.serversFor(anyEmail, from) ?? [])
   const weights = first.reduce((sum, { weight }) => sum + weight, 0)
   const found = [
     ...first.flatMap((server) =>
