@@ -15,6 +15,7 @@ import { brandRoutes } from './brands/brands.routes.ts'
 import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
 import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
 import { broadcastCheckRoutes } from './broadcasts/check.routes.ts'
+import { broadcastPreviewRoutes } from './broadcasts/preview.routes.ts'
 import { protectScheduled } from './broadcasts/protect-scheduled.ts'
 import { bulkActionRoutes } from './bulk-actions/bulk-actions.routes.ts'
 import type { Config } from './config/config.ts'
@@ -236,7 +237,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, testEmailRoutes(testEmails))
           await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
           await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
-          await add(organization, broadcastRoutes({ db, read, runner }))
+          await add(organization, broadcastRoutes({ db, read, work: parts.work, runner }))
+          await add(organization, broadcastPreviewRoutes({ read, templates, runner }))
           await add(
             organization,
             broadcastCheckRoutes({

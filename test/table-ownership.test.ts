@@ -18,6 +18,7 @@ const owners: Record<string, string> = {
   bulk_action_contacts: 'bulk-actions',
   bulk_actions: 'bulk-actions',
   broadcast_counts: 'broadcasts',
+  broadcast_results: 'broadcasts',
   broadcast_parts: 'broadcasts',
   broadcast_recipients: 'broadcasts',
   broadcasts: 'broadcasts',

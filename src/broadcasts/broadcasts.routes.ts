@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { callerMayBroadcast, organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
 import { isViaMcp } from '../api-requests/record-requests.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
+import type { BoundedWork } from '../db/bounded-work.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
@@ -13,7 +14,8 @@ import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
 import { recipientRoutes } from './recipients.routes.ts'
-import { ResultsCounter } from './results.ts'
+import { resultRoutes } from './results.routes.ts'
+import { BroadcastResults } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
 import { mayAnnounce } from './service-announcements.ts'
 import {
@@ -26,15 +28,16 @@ import {
   contentOf,
   resultsOut,
 } from './shapes.ts'
-import { subjectMax, variantsWithResults } from './variant-shapes.ts'
+import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
 
-type Parts = DraftParts & { read: BoundedRead }
+type Parts = DraftParts & { read: BoundedRead; work: BoundedWork }
 
-export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsyncTypebox {
+export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPluginAsyncTypebox {
   const drafts = { db, runner }
-  const results = new ResultsCounter()
+  const results = new BroadcastResults({ db, read, work })
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
+    api.addHook('onClose', () => results.stop())
     api.get('/broadcasts', {
       schema: {
         operationId: 'listBroadcasts',
@@ -88,7 +91,7 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         operationId: 'getBroadcast',
         summary: 'Get a broadcast',
         description:
-          'Includes its progress and its results. With more than 10,000 recipients, the results are counted once in five seconds, and may be up to a minute old. Poll it about once a second to show the progress.',
+          'Includes its progress and its results. With more than 10,000 recipients, the results are those of `results_counted_at`, and are counted again in the background. Poll it about once a second to show the progress.',
         params: IdParams,
         response: answers(BroadcastWithResultsOut),
       },
@@ -96,9 +99,14 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('brc', request.params.id)
         const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
-        const counted = await results.count((run) => read(organizationId, run), broadcast)
-        const variants = variantsWithResults(broadcast, counted.variants)
-        return ok({ ...broadcastOut(broadcast), results: resultsOut(counted.results), variants })
+        const { reactions, countedAt } = await results.get(broadcast)
+        return ok({
+          ...broadcastOut(broadcast),
+          results: resultsOut(broadcast, reactions),
+          results_counted_at: countedAt?.toISOString() ?? null,
+          variants: variantsWithResults(broadcast, reactions.variants),
+          chance: chanceOut(reactions.variants),
+        })
       },
     })
 
@@ -178,6 +186,7 @@ export function broadcastRoutes({ db, read, runner }: Parts): FastifyPluginAsync
     })
 
     recipientRoutes(api, read)
+    resultRoutes(api, { read, results })
   }
 }
 

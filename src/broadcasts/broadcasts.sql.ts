@@ -146,6 +146,11 @@ export async function findBroadcast(
   return row
 }
 
+export const selectBroadcastsById = (db: Reader, organizationId: OrganizationId, ids: readonly BroadcastId[]) =>
+  db.run<Broadcast>(
+    sql`select ${columns} from broadcasts where organization_id = ${organizationId} and id = any (${ids}::uuid[])`,
+  )
+
 /** Locks the broadcast until the end of the transaction. */
 export async function lockBroadcast(
   tx: Tx,

@@ -6,7 +6,8 @@ import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.t
 import { selectOpenParts } from './ledger.sql.ts'
 import { forLedger, type LedgerParts } from './ledger-slices.ts'
 import { createParts } from './prepare.ts'
-import { addVariantsInRange, emptyResults, markDecided, markSampleSent } from './variants.sql.ts'
+import { addReactions, noReactions } from './reactions.ts'
+import { markDecided, markSampleSent } from './variants.sql.ts'
 import { isTesting } from './variants.ts'
 
 export type DecideParts = LedgerParts & { db: Db }
@@ -61,12 +62,12 @@ const isOpen = ({ status }: Broadcast) => status === 'sending' || status === 'pa
 async function chooseWinner(parts: DecideParts, broadcast: Broadcast): Promise<number | null | undefined> {
   const { winnerBy } = broadcast
   if (winnerBy === 'manual') return null
-  const results = emptyResults(broadcast)
-  const isCounted = await forLedger(parts, broadcast, (tx, range) => addVariantsInRange(tx, broadcast, range, results))
+  const reactions = noReactions(broadcast)
+  const isCounted = await forLedger(parts, broadcast, (tx, range) => addReactions(tx, broadcast, range, reactions))
   if (!isCounted) return undefined
-  const rates = results.map(({ recipients, opened, clicked }) => {
-    const reactions = winnerBy === 'opens' ? opened : clicked
-    return recipients === 0 ? 0 : reactions / recipients
+  const rates = reactions.variants.map(({ recipients, opened, clicked }) => {
+    const people = winnerBy === 'opens' ? opened : clicked
+    return recipients === 0 ? 0 : people / recipients
   })
   return rates.indexOf(Math.max(...rates))
 }

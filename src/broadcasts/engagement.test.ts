@@ -106,6 +106,23 @@ test('results, lists, exports and segments of a broadcast agree with its events'
   const byUrl = (await app.manage('GET', `${path}/links`)).body.data
   for (const { url, contacts } of byUrl) expect(contacts).toBe(length(`clicked&link=${encodeURIComponent(url)}`))
 
+  const { hours } = (await app.manage('GET', `${path}/hours`)).body.data as { hours: Record<string, number>[] }
+  expect(hours.map(({ hour }) => hour)).toEqual(Array.from({ length: 48 }, (_, hour) => hour))
+  for (const measure of ['opened', 'clicked'])
+    expect(hours.reduce((sum, hour) => sum + hour[measure]!, 0)).toBe(length(measure))
+  const compared = (await app.manage('GET', `/organization/broadcasts/compare?ids=${broadcast.id}`)).body.data
+  expect(compared).toMatchObject([
+    {
+      id: broadcast.id,
+      sent: all.length,
+      delivered: length('delivered'),
+      opened: length('opened'),
+      clicked: length('clicked'),
+      unsubscribed: length('unsubscribed'),
+      complained: length('complained'),
+    },
+  ])
+
   const segments = { received: 'delivered', opened: 'opened', clicked: 'clicked', not_opened: 'not_opened' }
   for (const [operator, name] of Object.entries(segments)) {
     const filter = encodeURIComponent(JSON.stringify({ type: 'broadcast', operator, broadcast_id: broadcast.id }))

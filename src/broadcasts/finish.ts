@@ -5,6 +5,8 @@ import { announceBroadcast } from './announce.ts'
 import { findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { cancelPending, markFinished, reconcileQueued, repairCounts, selectOpenParts } from './ledger.sql.ts'
 import { countWholeLedger, forLedger, type LedgerParts } from './ledger-slices.ts'
+import { upsertResults } from './results.sql.ts'
+import { countResults } from './results.ts'
 
 /** How often it is checked whether deferred emails and parts in progress have ended. */
 const checkEveryMs = 1_000
@@ -35,12 +37,15 @@ export async function finishBroadcast(parts: LedgerParts & { db: Db }, claim: Cl
   const counted = await countWholeLedger(parts, broadcast)
   if (!counted) return end(0)
   if (counted.pending || counted.queued) return end(checkEveryMs)
+  const results = await countResults(parts, broadcast)
+  if (!results) return end(0)
   await parts.db.begin(async (tx) => {
     const current = await lockBroadcast(tx, organizationId, id)
     const isSame = current?.status === broadcast.status
     if (isSame) {
       await repairCounts(tx, broadcast, { before, counted })
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
+      await upsertResults(tx, organizationId, results)
       await announceBroadcast(tx, broadcast, 'broadcastFinished')
     }
     await settleJobs(tx, [{ claim, retryInMs: isSame ? null : 0 }])

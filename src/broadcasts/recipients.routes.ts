@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { answers, errorsOnly, IdParams, Named, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { errorsOnly, IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
@@ -14,10 +14,8 @@ import { recipientStatuses } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { exportColumns, exportRecipients } from './export.ts'
 import { engagements, positionOf, type RecipientFilter, type RecipientRow, selectRecipients } from './recipients.sql.ts'
-import { selectLinks } from './results.sql.ts'
 import { variantKeyOf, variantKeys } from './variants.ts'
 
-const linksMax = 100
 const linkLengthMax = 500
 
 const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
@@ -39,11 +37,6 @@ const RecipientOut = Named('BroadcastRecipient', {
   links: Type.Array(Type.String(), {
     description: 'The clicked links, the first one first, at most 20. Empty if the events were deleted.',
   }),
-})
-const LinkOut = Named('BroadcastLink', {
-  url: Type.String(),
-  clicks: Type.Integer(),
-  contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),
 })
 
 const filterQuery = {
@@ -114,23 +107,6 @@ export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], r
       const pieces = exportRecipients(read, broadcast, filter)
       reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="recipients.csv"`)
       return reply.send(Readable.from(pieces) as never)
-    },
-  })
-
-  api.get('/broadcasts/:id/links', {
-    schema: {
-      operationId: 'listBroadcastLinks',
-      summary: 'List the links of a broadcast',
-      description: `The ${linksMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email.`,
-      params: IdParams,
-      response: answers(Type.Array(LinkOut)),
-    },
-    handler: async (request) => {
-      const organizationId = organizationIdOf(request)
-      const id = parseIdParam('brc', request.params.id)
-      return ok(
-        await read(organizationId, async (tx) => selectLinks(tx, await getBroadcast(tx, organizationId, id), linksMax)),
-      )
     },
   })
 }

@@ -2,9 +2,10 @@ import type { Reader } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { recipientCondition } from '../segments/broadcast-recipients.ts'
 import type { EventName } from '../values/event-types.ts'
-import { type ContactId, leastId, type MessageId } from '../values/ids.ts'
+import type { ContactId, MessageId } from '../values/ids.ts'
 import type { RecipientStatus } from './broadcasts.sql.ts'
-import { idRangeOf, marginMs, type SentBroadcast } from './results.sql.ts'
+import { findClickers } from './clickers.sql.ts'
+import { clicksOf, eventsFrom, idRangeOf, type SentBroadcast } from './sent-emails.sql.ts'
 
 const linksMax = 20
 
@@ -67,10 +68,11 @@ export async function selectRecipients(
   const { organizationId, startedAt } = broadcast
   const names = filter.engagement && eventsOf[filter.engagement]
   if (names && !startedAt) return []
+  const clickers = filter.link === undefined ? undefined : await findClickers(db, broadcast, filter.link)
   const recipients = names
-    ? recipientsByEvents(broadcast, names, filter, page)
+    ? recipientsByEvents(broadcast, names, filter, { ...page, among: clickers })
     : recipientsByContact(broadcast, filter, page)
-  const eventsFrom = new Date((startedAt?.getTime() ?? 0) - marginMs)
+  const from = eventsFrom(startedAt ?? new Date(0))
   return db.run<RecipientRow>(sql`
     select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
       recipient.variant, reaction.first_opened_at, reaction.first_clicked_at, click.links
@@ -88,7 +90,7 @@ export async function selectRecipients(
       from (
         select link, min(occurred_at) as first_at
         from events
-        where ${clicksOf(broadcast, eventsFrom)} and reaction.first_clicked_at is not null
+        where ${clicksOf(broadcast, from)} and reaction.first_clicked_at is not null
         group by link
         order by 2, 1
         limit ${linksMax}
@@ -96,14 +98,6 @@ export async function selectRecipients(
     ) as click
     order by recipient.position`)
 }
-
-/** Human clicks on the email of `recipient`. */
-const clicksOf = ({ organizationId }: SentBroadcast, from: Date): Sql => sql`
-  events.organization_id = ${organizationId} and events.contact_id = recipient.contact_id
-  and events.occurred_at >= ${from} and events.id >= ${leastId('evt', from.getTime())}
-  and events.message_id = recipient.message_id and not events.machine and events.link is not null
-  -- Written so that no index on event_name can be used, as in events/bursts.sql.ts.
-  and (events.event_name = 'emailClick') is true`
 
 const columns = sql`recipient.organization_id, recipient.contact_id, recipient.status, recipient.reason,
   recipient.message_id, recipient.variant`
@@ -137,20 +131,22 @@ function recipientsByEvents(
   broadcast: SentBroadcast,
   names: EventName[],
   filter: RecipientFilter,
-  { after, limit }: Page,
+  { after, limit, among }: Page & { among: MessageId[] | undefined },
 ): Sql {
   const { organizationId, id, startedAt } = broadcast
   const range = idRangeOf(broadcast)!
-  const clicked = filter.link
-    ? sql`exists (select from events
-        where ${clicksOf(broadcast, new Date(startedAt!.getTime() - marginMs))} and events.link = ${filter.link})`
-    : sql`true`
+  const clicked =
+    filter.link && !among
+      ? sql`exists (select from events
+        where ${clicksOf(broadcast, eventsFrom(startedAt!))} and events.link = ${filter.link})`
+      : sql`true`
   return sql`
     select recipient.*, reaction.subject_id as position
     from (
       select subject_id from first_occurrences
       where organization_id = ${organizationId} and subject_id > ${after ?? range.from} and subject_id <= ${range.until}
         and event_name = any (${names}::text[]) and occurred_at < 'infinity'
+        and ${among ? sql`subject_id = any (${among}::uuid[])` : sql`true`}
       group by subject_id
       order by subject_id
     ) as reaction

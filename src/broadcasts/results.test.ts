@@ -1,51 +1,104 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../db/db.ts'
-import { newId } from '../values/ids.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
-import { type AllResults, ResultsCounter } from './results.ts'
+import { emails, fill } from '../../test/support/broadcasts.ts'
+import { createWorld, eventIn } from '../../test/support/event-world.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import { createBoundedRead } from '../db/bounded-read.ts'
+import { createBoundedWork } from '../db/bounded-work.ts'
+import { recordEvents } from '../events/record.ts'
+import { createShares } from '../runtime/shares.ts'
+import { type ContactId, type FlowId, type MessageId, newId, parseId } from '../values/ids.ts'
+import { findBroadcast } from './broadcasts.sql.ts'
+import { BroadcastResults } from './results.ts'
 
-const none = { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0, notOpened: 0 }
-const read = (run: (db: Reader) => Promise<AllResults>) => run({} as Reader)
-const broadcastOf = (recipients: number | null) => ({ id: newId('brc'), recipients }) as Broadcast
-
-/** Each count finds one more open than the one before. */
-function growingCounter() {
-  const clock = { at: 1, now: () => clock.at }
-  const state = { opened: 0, fails: false }
-  const counter = new ResultsCounter(async (): Promise<AllResults> => {
-    if (state.fails) throw new Error('The statement was cancelled.')
-    return { results: { ...none, opened: ++state.opened }, variants: [] }
-  }, clock)
-  const opened = async (broadcast: Broadcast) => (await counter.count(read, broadcast)).results.opened
-  return { clock, state, opened }
+/** A sent broadcast with three recipients that counts as a large one. */
+async function sendLarge(app: TestApp) {
+  const { flow, group, create } = await fill(app)
+  const broadcast = await create([await group('Readers', emails('reader', 3))])
+  await broadcast.start()
+  await broadcast.ended()
+  await app.db.statement`update broadcasts set recipients = 1000000 where id = ${parseId('brc', broadcast.id)!}`
+  const path = `/organization/broadcasts/${broadcast.id}`
+  const { body } = await app.manage('GET', `${path}/recipients`)
+  const open = ({ contact_id, message_id }: { contact_id: string; message_id: string }) =>
+    app.db.begin((tx) =>
+      recordEvents(tx, [
+        {
+          id: newId('evt'),
+          organizationId: parseId('org', app.organizationId)!,
+          eventName: 'emailOpen',
+          occurredAt: new Date(),
+          messageId: parseId('msg', message_id) as MessageId,
+          flowId: parseId('flw', flow) as FlowId,
+          contactId: parseId('con', contact_id) as ContactId,
+          machine: false,
+          machineReason: null,
+          data: {},
+        },
+      ]),
+    )
+  return { broadcast, path, recipients: body.data, open }
 }
 
-test('the results of a large broadcast are counted once in five seconds', async () => {
-  const { clock, opened } = growingCounter()
-  const large = broadcastOf(10_001)
-  expect(await Promise.all([opened(large), opened(large)])).toEqual([1, 1])
-  clock.at += 4_999
-  expect(await opened(large)).toBe(1)
-  expect(await opened(broadcastOf(10_001))).toBe(2)
-  // The next ones are being counted. Nobody waits for them.
-  clock.at += 2
-  expect([await opened(large), await opened(large)]).toEqual([1, 3])
-  clock.at += 60_001
-  expect(await opened(large)).toBe(4)
+test('the results of a large broadcast are counted in the background, and requests get the last ones', async () => {
+  await using app = await startTestApp()
+  const { broadcast, path, recipients, open } = await sendLarge(app)
+  const { results, results_counted_at: atTheEnd } = await broadcast.get()
+  expect(results).toMatchObject({ opened: 0, not_opened: 3 })
+  await open(recipients[0])
+  // Current for five seconds.
+  expect((await broadcast.get()).results.opened).toBe(0)
+  await app.db.statement`update broadcast_results set counted_at = counted_at - interval '1 hour'`
+  const stale = await broadcast.get()
+  expect(stale.results.opened).toBe(0)
+  expect(Date.parse(atTheEnd) - Date.parse(stale.results_counted_at)).toBe(3_600_000)
+  await until('the new count', async () => (await broadcast.get()).results.opened === 1)
+  expect((await app.manage('GET', `${path}/hours`)).body.data.hours[0]).toEqual({ hour: 0, opened: 1, clicked: 0 })
+
+  await app.db.statement`delete from broadcast_results`
+  const never = await broadcast.get()
+  expect([never.results.opened, never.results_counted_at]).toEqual([0, null])
+  await until('the first count', async () => (await broadcast.get()).results_counted_at !== null)
+  const compared = (await app.manage('GET', `/organization/broadcasts/compare?ids=${broadcast.id}`)).body.data
+  expect(compared).toMatchObject([{ sent: 3, delivered: 3, opened: 1, clicked: 0 }])
 })
 
-test('the results of a small broadcast are always current', async () => {
-  const { opened } = growingCounter()
-  const small = broadcastOf(10_000)
-  expect([await opened(small), await opened(small)]).toEqual([1, 2])
-  expect(await opened(broadcastOf(null))).toBe(3)
-})
-
-test('a failed count is not remembered', async () => {
-  const { state, opened } = growingCounter()
-  const large = broadcastOf(1_000_000)
-  state.fails = true
-  await expect(opened(large)).rejects.toThrow('cancelled')
-  state.fails = false
-  expect(await opened(large)).toBe(1)
+test('one broadcast of an organization is counted at a time, and a count that fails is not repeated at once', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 2 })
+  const { organizationId } = world
+  const ids = [newId('brc'), newId('brc')] as const
+  for (const id of ids)
+    await db.statement`
+      insert into broadcasts (organization_id, id, name, status, recipients, started_at)
+      values (${organizationId}, ${id}, 'Large', 'sent', 1000000, now() - interval '1 hour')`
+  await db.statement`
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, message_id, status)
+    select organization_id, ${ids[0]}, contact_id, id, 'sent' from messages`
+  await db.begin((tx) => recordEvents(tx, [eventIn(world, 0, 'emailOpen', {})]))
+  const shares = createShares({ databaseConnections: 10, webhookConcurrency: 10 })
+  const slices: unknown[] = []
+  let fail: (error: Error) => void = () => {}
+  const failing = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  const bounded = createBoundedWork(db, shares.work)
+  const results = new BroadcastResults({
+    db,
+    read: createBoundedRead(db, shares.queries),
+    work: (id, slice) => (slices.push(id) === 1 ? failing : bounded(id, slice)),
+  })
+  const [large, other] = await Promise.all(ids.map((id) => findBroadcast(db, organizationId, id)))
+  const none = await results.get(large!)
+  expect([none.countedAt, none.reactions.totals.opened]).toEqual([null, 0])
+  await results.get(other!)
+  expect(slices).toHaveLength(1)
+  fail(new Error('The connection was lost.'))
+  await results.get(large!)
+  expect(slices).toHaveLength(1)
+  await until('the other count', async () => (await results.get(other!)).countedAt !== null)
+  await results.stop()
+  expect(await db`select broadcast_id from broadcast_results`).toEqual([{ broadcastId: ids[1] }])
 })

@@ -5,8 +5,10 @@ import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
+import type { Reactions } from './reactions.ts'
 import { scheduleNow } from './schedule.ts'
 import {
+  ChanceOut,
   subjectMax,
   testFields,
   VariantKeyOut,
@@ -162,6 +164,14 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
     },
     { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
   ),
+  results_counted_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'When the results were counted. Null before the start, and while they are counted for the first time.',
+    }),
+  ),
+  chance: ChanceOut,
 })
 
 export const emptyAudience = {
@@ -197,7 +207,10 @@ export const broadcastOut = outOf(
   },
 )
 
-export const resultsOut = outOf(BroadcastWithResultsOut.properties.results, {})
+const totalsOut = outOf(BroadcastWithResultsOut.properties.results, {})
+
+export const resultsOut = ({ counts }: Broadcast, { totals }: Reactions) =>
+  totalsOut({ ...totals, notOpened: Math.max(0, (counts.sent ?? 0) - totals.engaged) })
 
 const missedAfterSecondsDefault = 3_600
 const testPercentDefault = 20

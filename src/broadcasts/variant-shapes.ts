@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { Named, Nullable, oneOf } from '../http/envelope.ts'
 import { type Broadcast, winnerRules } from './broadcasts.sql.ts'
-import type { VariantResults } from './variants.sql.ts'
+import { chanceOf } from './chance.ts'
+import type { VariantReactions } from './reactions.ts'
 import { variantKeyOf, variantKeys, variantsMax } from './variants.ts'
 
 export const subjectMax = 2_000
@@ -63,6 +64,25 @@ export const VariantsWithResultsOut = Type.Array(
   }),
 )
 
+const Chance = Nullable(Type.Number({ minimum: 0, maximum: 1 }))
+export const ChanceOut = Nullable(
+  Named(
+    'VariantChance',
+    { opened: Chance, clicked: Chance },
+    {
+      description:
+        'How often differences as large as those between the variants would appear by chance if all were equally good: 0.03 is in 3 of 100 tests. From a chi-squared test of the rates of all variants together; null if the numbers are too small to tell. The whole is null without variants.',
+    },
+  ),
+)
+
+export const chanceOut = (variants: readonly VariantReactions[]) => {
+  if (variants.length === 0) return null
+  const chance = (reaction: 'opened' | 'clicked') =>
+    chanceOf(variants.map((variant) => ({ sent: variant.sent, reacted: variant[reaction] })))
+  return { opened: chance('opened'), clicked: chance('clicked') }
+}
+
 export const variantsOut = ({ variants }: Broadcast) =>
   variants.map(({ subject, flow_version, share }, position) => ({
     key: variantKeyOf(position)!,
@@ -71,7 +91,7 @@ export const variantsOut = ({ variants }: Broadcast) =>
     share,
   }))
 
-export const variantsWithResults = (broadcast: Broadcast, results: readonly VariantResults[]) =>
+export const variantsWithResults = (broadcast: Broadcast, results: readonly VariantReactions[]) =>
   variantsOut(broadcast).map((variant, position) => ({
     ...variant,
     ...results[position]!,

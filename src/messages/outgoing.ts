@@ -192,6 +192,9 @@ export function emailValues(row: SendRow, tokens: Tokens, { baseUrl }: SenderHos
   )
 }
 
+/** The unsubscribe link of an email that is only shown. */
+export const shownUnsubscribeUrl = '#unsubscribe'
+
 /**
  * Returns the bodies of an email as the message page shows them. Without a template, its content is shown as it was
  * accepted.
@@ -202,7 +205,7 @@ export async function showMail(
   row: TemplateRow,
   content?: EmailBody,
 ): Promise<EmailBody> {
-  const unsubscribeUrl = () => '#unsubscribe'
+  const unsubscribeUrl = () => shownUnsubscribeUrl
   const body = content ?? (await runner.body(version, new MessageValues(row, unsubscribeUrl), 'refuse'))
   return withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
 }

@@ -12,3 +12,10 @@ export const inRange =
   ({ after, to }: IdRange) =>
   (contactId: Sql): Sql =>
     sql`(${contactId} > ${after} and ${contactId} <= ${to})`
+
+/** The range of one contact. */
+export function rangeOf(id: ContactId): IdRange {
+  const number = BigInt(`0x${id.replaceAll('-', '')}`)
+  const before = (number === 0n ? 0n : number - 1n).toString(16).padStart(32, '0')
+  return { after: before.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') as ContactId, to: id }
+}

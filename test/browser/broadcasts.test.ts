@@ -68,6 +68,13 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await counted.filter({ hasText: /^4 recipients\.$/ }).waitFor()
   await choose(page, 'Send to', 'Readers (5)')
   await counted.filter({ hasText: '1 unsubscribed' }).waitFor()
+  // The email is beside the draft, as one of the four subscribed readers would get it.
+  const email = page.getByRole('region', { name: 'Email' })
+  await email.getByText('News about birds', { exact: true }).waitFor()
+  const frame = email.frameLocator('iframe')
+  await frame.getByText('News about birds.').waitFor()
+  const shown = () => email.getByRole('combobox', { name: 'Recipient' }).inputValue()
+  await until('a recipient', async () => ['bob@example.com', 'carol@example.com'].includes(await shown()))
   const panel = page.getByRole('region', { name: 'Before sending' })
   // The message is gone after a few seconds.
   const saved = page.getByText('Draft saved.').waitFor()
@@ -159,6 +166,11 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   const recipients = page.getByRole('table', { name: 'Recipients' })
   await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
   expect(await recipients.innerText()).not.toContain('ada@example.com')
+
+  // The email beside the results is that of a recipient, in either variant.
+  await email.getByText('Variant A', { exact: true }).click()
+  await email.getByText('May: news about birds', { exact: true }).waitFor()
+  await page.getByText('too few people to tell').first().waitFor()
 
   const listed = await service.manage(account.session, 'GET', '/organization/messages?is_test=false')
   const subjects = listed.body.data.map(({ subject }: { subject: string }) => subject)

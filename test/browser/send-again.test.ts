@@ -31,6 +31,14 @@ test('a number of the results leads to its people, and those who did not open ge
   await using tab = await openTab(browser, service, { account, size: 'phone' })
   const { page } = tab
   await page.goto(`broadcasts/${broadcast.id}`)
+  // The email shows who clicked on its links.
+  const email = page.getByRole('region', { name: 'Email' })
+  const linked = email.frameLocator('iframe').getByRole('link', { name: 'Read more' })
+  const label = () => linked.evaluate<string>('(element) => getComputedStyle(element, "::after").content')
+  await until('the clicks on the link', async () => (await label()) === '"1 (20%)"')
+  const hours = page.getByRole('region', { name: 'First 48 hours' })
+  await hours.getByRole('button', { name: 'Show as table' }).click()
+  await hours.getByRole('listitem').or(hours.getByRole('row')).first().waitFor()
   const result = page.getByRole('region', { name: 'Result' })
   await result.getByRole('link', { name: /^Bounced/ }).click()
   const recipients = page.getByRole('region', { name: 'Recipients' })
@@ -43,6 +51,13 @@ test('a number of the results leads to its people, and those who did not open ge
   await recipients.getByText('click@simulator.waxwing.test').waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])
 
+  await page.goto('broadcasts')
+  await page.getByRole('link', { name: 'Compare' }).click()
+  await page.getByRole('heading', { name: 'Compare broadcasts' }).waitFor()
+  await page.getByRole('link', { name: 'May', exact: true }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  await page.goBack()
+  await page.getByRole('link', { name: 'May', exact: true }).click()
   await page.getByRole('button', { name: 'Send again to those who did not open' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('2 contacts', { exact: true }).waitFor()

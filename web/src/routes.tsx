@@ -51,6 +51,7 @@ const appRoutes: RouteObject[] = [
   { path: 'flows/images', ...page(() => import('./images/images-page.tsx'), 'ImagesPage') },
   { path: 'flows/:id/:tab?', ...page(() => import('./flows/flow-page.tsx'), 'FlowPage') },
   { path: 'broadcasts', ...page(() => import('./broadcasts/broadcasts-page.tsx'), 'BroadcastsPage') },
+  { path: 'broadcasts/compare', ...page(() => import('./broadcasts/compare-page.tsx'), 'ComparePage') },
   { path: 'broadcasts/:id', ...page(() => import('./broadcasts/broadcast-page.tsx'), 'BroadcastPage') },
   { path: 'contacts', ...page(() => import('./contacts/contacts-page.tsx'), 'ContactsPage') },
   { path: 'contacts/groups', ...page(() => import('./contacts/groups-page.tsx'), 'GroupsPage') },

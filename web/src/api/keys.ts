@@ -59,6 +59,9 @@ export const keys = {
   broadcastRecipients: (id: string, filter: object) => ['broadcasts', id, 'recipients', filter],
   audienceCount: (audience: object) => ['audience-count', audience],
   broadcastLinks: (id: string) => ['broadcasts', id, 'links'],
+  broadcastHours: (id: string) => ['broadcasts', id, 'hours'],
+  broadcastPreview: (id: string, input: object) => ['broadcasts', id, 'preview', input],
+  broadcastComparison: (ids: readonly string[] | undefined) => ['broadcasts', 'comparison', ids],
 
   messages: ['messages'],
   messageList: (filter: object) => ['messages', 'list', filter],

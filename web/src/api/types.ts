@@ -119,6 +119,11 @@ export type RecipientStatus = BroadcastRecipient['status']
 export type Engagement = NonNullable<
   NonNullable<paths[`${Org}/broadcasts/{id}/recipients`]['get']['parameters']['query']>['engagement']
 >
+export type BroadcastPreview = Data<`${Org}/broadcasts/{id}/preview`, 'post'>
+export type BroadcastPreviewInput = Body<`${Org}/broadcasts/{id}/preview`, 'post'>
+export type PreviewChanges = NonNullable<BroadcastPreviewInput['draft']>
+export type BroadcastHours = Data<`${Org}/broadcasts/{id}/hours`, 'get'>
+export type ComparedBroadcast = Item<Data<`${Org}/broadcasts/compare`, 'get'>>
 export type BroadcastLink = Item<Data<`${Org}/broadcasts/{id}/links`, 'get'>>
 export type Weekday = Item<NonNullable<Broadcast['schedule']['window']>['days']>
 

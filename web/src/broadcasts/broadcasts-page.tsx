@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { IconPlus, IconSpeakerphone } from '@tabler/icons-react'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import type { Broadcast, BroadcastStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useCreateRequest } from '../ui/create-request.ts'
@@ -67,7 +68,14 @@ export function BroadcastsPage() {
       title="Broadcasts"
       description="Send one email to many people: groups, segments, or both."
       beside={<LiveBadge pages={broadcasts} />}
-      actions={add}
+      actions={
+        <>
+          <Button variant="default" component={Link} to={paths.compareBroadcasts}>
+            Compare
+          </Button>
+          {add}
+        </>
+      }
     >
       <TableList
         label="Broadcasts"

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf, download, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
@@ -6,6 +6,7 @@ import type {
   Broadcast,
   BroadcastChanges,
   BroadcastDetail,
+  BroadcastPreviewInput,
   BroadcastRecipient,
   BroadcastStatus,
   Engagement,
@@ -29,11 +30,20 @@ export const useBroadcasts = (filter: { status: BroadcastStatus | '' }) =>
 export const isActive = ({ status }: Pick<Broadcast, 'status'>) =>
   status === 'scheduled' || status === 'preparing' || status === 'sending'
 
+/** Also if its results were counted long ago, or never: they are being counted again. */
+const isChanging = (broadcast: BroadcastDetail) => isActive(broadcast) || hasOldResults(broadcast)
+
+const oldResultsMs = 120_000
+
+/** Whether the results do not contain what happened in the last minutes. */
+export const hasOldResults = ({ started_at: startedAt, results_counted_at: at }: BroadcastDetail) =>
+  startedAt !== null && (at === null || Date.now() - Date.parse(at) > oldResultsMs)
+
 export const broadcastQuery = (id: string) =>
   queryOptions({
     queryKey: keys.broadcast(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}', at(id))),
-    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? liveRefetchMs : 10 * liveRefetchMs),
+    refetchInterval: ({ state }) => (state.data && isChanging(state.data) ? liveRefetchMs : 10 * liveRefetchMs),
   })
 
 export type RecipientFilter = { status: RecipientStatus | ''; engagement: Engagement | ''; link: string }
@@ -55,6 +65,45 @@ export const linksQuery = (id: string) =>
   queryOptions({
     queryKey: keys.broadcastLinks(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}/links', at(id))),
+  })
+
+export const hoursQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.broadcastHours(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}/hours', at(id))),
+  })
+
+/** The last preview stays while the next one loads. */
+export const broadcastPreviewQuery = (id: string, body: BroadcastPreviewInput) =>
+  queryOptions({
+    queryKey: keys.broadcastPreview(id, body),
+    queryFn: ({ signal }) =>
+      dataOf(api.POST('/api/v1/organization/broadcasts/{id}/preview', { ...at(id), body, signal })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+/** Sent broadcasts to choose from: the newest, or those whose name contains the text. */
+export const sentBroadcastsQuery = (query: string) =>
+  queryOptions({
+    queryKey: keys.search('sent-broadcasts', query),
+    queryFn: async ({ signal }) => {
+      const params = { query: { ...omitEmpty({ query }), status: 'sent' as const, limit: 20 } }
+      return (await pageOf(api.GET('/api/v1/organization/broadcasts', { params, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** As many as the API compares. */
+export const comparedMax = 10
+/** Without ids, the last ones. */
+export const comparisonQuery = (ids: string[] | undefined) =>
+  queryOptions({
+    queryKey: keys.broadcastComparison(ids),
+    queryFn: () =>
+      dataOf(api.GET('/api/v1/organization/broadcasts/compare', { params: { query: ids ? { ids: ids.join() } : {} } })),
+    enabled: ids?.length !== 0,
+    placeholderData: keepPreviousData,
   })
 
 export const createBroadcast = (body: { name: string }) => dataOf(api.POST('/api/v1/organization/broadcasts', { body }))

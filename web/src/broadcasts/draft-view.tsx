@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastDetail, Flow, Variable } from '../api/types.ts'
+import type { BroadcastDetail, Flow, PreviewChanges, Variable } from '../api/types.ts'
 import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
 import { paths } from '../paths.ts'
@@ -18,8 +18,9 @@ import { AudienceFields } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
-import { changesOf, type Draft, draftOf, isSame } from './draft.ts'
+import { changesOf, type Draft, draftOf, isSame, variantKeys } from './draft.ts'
 import classes from './draft-view.module.css'
+import { EmailPreview } from './email-preview.tsx'
 import { FlowFields } from './flow-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
 import { useVariables } from './use-variables.ts'
@@ -117,10 +118,24 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
           missing={missingOf(draft, flow.data)}
           ensureSaved={async () => (dirty ? await form.save() : undefined)}
         />
+        {draft.flow_id !== null && (
+          <EmailPreview
+            id={id}
+            title="Email"
+            variants={variantKeys.slice(0, draft.variants.length)}
+            draft={shownChanges(draft, broadcast)}
+          />
+        )}
       </Box>
       <UnsavedGuard dirty={dirty && !form.sending} within={paths.broadcast(id)} />
     </div>
   )
+}
+
+/** The changes that the email and its recipients depend on. */
+function shownChanges(draft: Draft, broadcast: BroadcastDetail): PreviewChanges {
+  const { flow_id, subject, context, service_announcement, audience, variants } = changesOf(draft, broadcast)
+  return { flow_id, subject, service_announcement, audience, variants, ...(context && { context }) }
 }
 
 function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {

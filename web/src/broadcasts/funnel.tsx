@@ -3,6 +3,8 @@ import { Link } from 'react-router'
 import type { BroadcastDetail } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
+import { DayAndClock } from '../ui/time.tsx'
+import { hasOldResults } from './broadcasts.api.ts'
 import classes from './funnel.module.css'
 import { losses, peopleAt, steps } from './people.ts'
 
@@ -13,7 +15,12 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <Section
       title="Result"
-      description="Opens and clicks by people. Automated ones are not counted. Select a number to see who it is."
+      description={
+        <>
+          Opens and clicks by people. Automated ones are not counted. Select a number to see who it is.{' '}
+          <Age broadcast={broadcast} />
+        </>
+      }
     >
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
         {steps.map(({ value: people, label, number }) => {
@@ -54,5 +61,17 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
           ))}
       </dl>
     </Section>
+  )
+}
+
+/** Results of many recipients are counted in the background. */
+function Age({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { results_counted_at: at } = broadcast
+  if (at === null) return 'The results are being counted.'
+  if (!hasOldResults(broadcast)) return null
+  return (
+    <>
+      Counted <DayAndClock at={at} />, and being counted again.
+    </>
   )
 }

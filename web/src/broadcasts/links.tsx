@@ -11,6 +11,7 @@ import { peopleAt } from './people.ts'
 
 export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   const links = useQuery(linksQuery(broadcast.id))
+  const { counts } = broadcast
   const columns: Column<BroadcastLink>[] = [
     { header: 'Link', phone: 'title', cell: ({ url }) => <span className="break">{url}</span> },
     { header: 'Clicks', align: 'right', cell: ({ clicks }) => count(clicks) },
@@ -23,7 +24,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
         </Anchor>
       ),
     },
-    { header: 'Of sent', align: 'right', cell: ({ contacts }) => share(contacts, broadcast.counts.sent) },
+    { header: 'Of sent', align: 'right', cell: ({ contacts }) => share(contacts, counts.sent + counts.bounced) },
   ]
   return (
     <Section title="Links" description="The links that were clicked most often.">

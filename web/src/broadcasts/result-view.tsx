@@ -13,11 +13,14 @@ import { count } from '../ui/numbers.ts'
 import { Time } from '../ui/time.tsx'
 import { NotOpened } from './audience-fields.tsx'
 import { weekdays } from './draft.ts'
+import classes from './draft-view.module.css'
 import { Funnel } from './funnel.tsx'
+import { HoursPanel } from './hours-panel.tsx'
 import { Links } from './links.tsx'
 import { localTimeText } from './local-time.ts'
 import { BroadcastProgress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
+import { ResultEmail } from './result-email.tsx'
 import { Variants } from './variants.tsx'
 
 /** Everything about a broadcast that is no longer a draft. */
@@ -25,12 +28,27 @@ export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <>
       <BroadcastProgress broadcast={broadcast} />
-      {broadcast.recipients !== null && <Funnel broadcast={broadcast} />}
-      {broadcast.recipients !== null && broadcast.variants.length > 0 && <Variants broadcast={broadcast} />}
-      <Facts facts={factsOf(broadcast)} />
-      {broadcast.recipients !== null && (
+      {broadcast.recipients === null ? (
+        <div className={classes.columns}>
+          <Facts facts={factsOf(broadcast)} />
+          <div className={classes.aside}>
+            <ResultEmail broadcast={broadcast} />
+          </div>
+        </div>
+      ) : (
         <>
-          <Links broadcast={broadcast} />
+          <div className={classes.columns}>
+            <div>
+              <Funnel broadcast={broadcast} />
+              {broadcast.variants.length > 0 && <Variants broadcast={broadcast} />}
+              <HoursPanel broadcast={broadcast} />
+              <Links broadcast={broadcast} />
+            </div>
+            <div className={classes.aside}>
+              <ResultEmail broadcast={broadcast} />
+            </div>
+          </div>
+          <Facts facts={factsOf(broadcast)} />
           <Recipients broadcast={broadcast} />
         </>
       )}

@@ -11,6 +11,7 @@ import { StatusBadge } from '../ui/status-badge.tsx'
 import { ZonedTime } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { broadcastQuery, chooseVariant } from './broadcasts.api.ts'
+import { Chance } from './chance.tsx'
 
 type Variant = BroadcastDetail['variants'][number]
 
@@ -61,6 +62,7 @@ export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <Section title="Variants" description={<Explanation broadcast={broadcast} isOpen={isOpen} />}>
       <DataTable label="Variants" columns={columns} rows={broadcast.variants} rowKey={({ key }) => key} />
+      <Chance broadcast={broadcast} />
     </Section>
   )
 }

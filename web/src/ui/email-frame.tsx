@@ -8,13 +8,15 @@ type Props = {
   layoutWidth?: number
   height?: string
   scheme?: 'light' | 'dark'
+  /** Styles that are added to those of the email. */
+  css?: string
 }
 
 /**
  * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
  * the content is controlled by the authors of the template and its data.
  */
-export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme = 'light' }: Props) {
+export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme = 'light', css }: Props) {
   const { ref, width } = useElementSize()
   const scale = layoutWidth && width > 0 ? Math.min(1, width / layoutWidth) : 1
   return (
@@ -24,7 +26,7 @@ export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme =
         className={classes.frame}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         data-inverted={(scheme === 'dark' && !hasDarkStyles(html)) || undefined}
-        srcDoc={withLinksInNewTab(withScheme(html, scheme))}
+        srcDoc={withLinksInNewTab(withScheme(html, scheme)) + (css ? `<style>${css}</style>` : '')}
         style={{
           width: layoutWidth ? `${layoutWidth}px` : '100%',
           height: `${100 / scale}%`,

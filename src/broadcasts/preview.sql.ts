@@ -1,0 +1,47 @@
+import type { Reader } from '../db/db.ts'
+import { first } from '../db/rows.ts'
+import { sql } from '../db/sql.ts'
+import type { RecipientSnapshot } from '../flows/recipient.ts'
+import type { ContactId, MessageId } from '../values/ids.ts'
+import type { AudienceContact } from './audience.sql.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+
+/** Returns recipients whose email was sent, in the order of their ids. */
+export const selectSentTo = (
+  db: Reader,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  variant: number | undefined,
+  limit: number,
+) =>
+  db<AudienceContact>`
+    select contacts.id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes
+    from broadcast_recipients as recipient
+    join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
+    where recipient.organization_id = ${organizationId} and recipient.broadcast_id = ${id}
+      and recipient.message_id is not null and ${variant === undefined ? sql`true` : sql`recipient.variant = ${variant}`}
+    order by recipient.contact_id
+    limit ${limit}`
+
+export type SentEmail = {
+  messageId: MessageId
+  variant: number | null
+  email: string
+  subject: string
+  recipient: RecipientSnapshot | null
+  context: Record<string, unknown>
+  queuedAt: Date
+}
+
+/** Returns the email that a recipient was sent, or undefined if there was none or the contact was erased. */
+export const findSentEmail = (
+  db: Reader,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  contactId: ContactId,
+) =>
+  first(db<SentEmail>`
+    select messages.id as message_id, recipient.variant, messages.email, messages.subject, messages.recipient,
+      messages.context, messages.queued_at
+    from broadcast_recipients as recipient
+    join messages on messages.organization_id = recipient.organization_id and messages.id = recipient.message_id
+    where recipient.organization_id = ${organizationId} and recipient.broadcast_id = ${id}
+      and recipient.contact_id = ${contactId} and messages.context is not null`)

@@ -1,0 +1,29 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { BroadcastDetail } from '../api/types.ts'
+import { linksQuery } from './broadcasts.api.ts'
+import { clickMapCss } from './click-map.ts'
+import { EmailPreview } from './email-preview.tsx'
+
+/** The email beside the results, with a map of clicks on its links. */
+export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
+  const { id, flow_id: flowId, recipients, counts, variants } = broadcast
+  const links = useQuery({ ...linksQuery(id), enabled: recipients !== null })
+  if (flowId === null) return null
+  const clicked = links.data
+  return (
+    <EmailPreview
+      id={id}
+      title="Email"
+      variants={variants.map(({ key }) => key)}
+      {...(clicked && { cssOf: (preview) => clickMapCss(preview.links, clicked, counts.sent + counts.bounced) })}
+    >
+      {clicked && (
+        <Text size="xs" c="dimmed" mb="sm">
+          Each link shows how many people clicked it, and their share of the emails sent. A link that occurs more than
+          once has the same number everywhere. Viewing it here doesn’t count as an open.
+        </Text>
+      )}
+    </EmailPreview>
+  )
+}
