@@ -44,11 +44,11 @@ export async function recordBroadcasts(recorder: Recorder): Promise<void> {
     return body.data.status === 'sent'
   })
   await recorder.record('getBroadcast', { params })
-  await recorder.record('listBroadcastRecipients', { params, query: { status: 'sent', limit: '1' } })
+  const listed = await recorder.record('listBroadcastRecipients', { params, query: { status: 'sent', limit: '1' } })
   await recorder.record('exportBroadcastRecipients', { params })
   await recorder.record('listBroadcastLinks', { params })
   await recorder.record('getBroadcastHours', { params })
-  await recorder.record('previewBroadcast', { params, body: {} })
+  await recorder.record('previewBroadcast', { params, body: { contact_id: listed.data[0].contact_id } })
   await recorder.record('compareBroadcasts', { query: { ids: id } })
   const copy = await recorder.record('duplicateBroadcast', { params })
   await recorder.record('listBroadcasts', { query: { status: 'sent' } })

@@ -134,8 +134,8 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
 
 /** The changes that the email and its recipients depend on. */
 function shownChanges(draft: Draft, broadcast: BroadcastDetail): PreviewChanges {
-  const { flow_id, subject, context, service_announcement, audience, variants } = changesOf(draft, broadcast)
-  return { flow_id, subject, service_announcement, audience, variants, ...(context && { context }) }
+  const { name, schedule, messages_per_hour, missed_after_seconds, ...shown } = changesOf(draft, broadcast)
+  return shown
 }
 
 function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
