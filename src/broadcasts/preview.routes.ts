@@ -25,10 +25,7 @@ const PreviewIn = Named('BroadcastPreviewInput', {
     ...VariantKeyOut,
     description: 'Default: the variant that the contact got, or the winner.',
   }),
-  draft: Type.Optional({
-    ...BroadcastChanges,
-    description: 'Changes of the draft that are not saved, as in `PATCH …/broadcasts/{id}`.',
-  }),
+  draft: Type.Optional(BroadcastChanges),
 })
 
 const ContactOut = Named('PreviewContact', {
@@ -66,7 +63,7 @@ export function broadcastPreviewRoutes(parts: Parts): FastifyPluginAsyncTypebox 
         operationId: 'previewBroadcast',
         summary: 'Preview the email of a broadcast',
         description:
-          'Renders the email as a contact gets it: as it was sent, if it was, and otherwise as it would be sent now. If the audience is empty, it is rendered for recipient@example.com and `contact` is null. Nothing is stored or sent.',
+          'Renders the email as a contact gets it: as it was sent, if it was, and otherwise as it would be sent now, with the changes in `draft` that are not saved. If the audience is empty, it is rendered for recipient@example.com and `contact` is null. Nothing is stored or sent.',
         errors: {
           conflict: '`draft` was given, and the broadcast is not a draft.',
           validation_failed: 'The flow is missing, or a field of `draft` is invalid.',

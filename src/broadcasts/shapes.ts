@@ -95,7 +95,12 @@ const contentFields = {
 }
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
 export const BroadcastIn = Strict(Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties }))
-export const BroadcastChanges = Strict(Type.Partial(Type.Object({ name: Name, ...contentFields })))
+export const BroadcastChanges = Strict(
+  Type.Partial(Type.Object({ name: Name, ...contentFields }), {
+    title: 'BroadcastChanges',
+    description: 'The fields of a draft that change.',
+  }),
+)
 
 const CountsOut = Named(
   'BroadcastCounts',
