@@ -12,7 +12,8 @@ test('a number of the results leads to its people, and those who did not open ge
   const account = await registerOwner(service)
   const call = async (method: string, path: string, body?: object) =>
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data
-  const link = 'https://example.com/news'
+  // The link that simulated recipients click.
+  const link = 'https://simulator.waxwing.test/'
   const html = `<p>News. <a href="${link}">Read more</a></p>`
   const flow = await call('POST', '/flows', { name: 'Newsletter', kind: 'marketing', subject: 'May news', html })
   const group = await call('POST', '/groups', { name: 'Readers' })
@@ -34,7 +35,8 @@ test('a number of the results leads to its people, and those who did not open ge
   // The email shows who clicked on its links.
   const email = page.getByRole('region', { name: 'Email' })
   const linked = email.frameLocator('iframe').getByRole('link', { name: 'Read more' })
-  const label = () => linked.evaluate<string>('(element) => getComputedStyle(element, "::after").content')
+  const label = () =>
+    linked.evaluate((element) => element.ownerDocument.defaultView!.getComputedStyle(element, '::after').content)
   await until('the clicks on the link', async () => (await label()) === '"1 (20%)"')
   const hours = page.getByRole('region', { name: 'First 48 hours' })
   await hours.getByRole('button', { name: 'Show as table' }).click()

@@ -28,6 +28,6 @@ export function clickMapCss(links: readonly string[], clicked: readonly Broadcas
 
 // Without a position of its own, the label stands where the content of the link ends and moves nothing else.
 const badge = `[data-waxwing-link]::after {
-  all: initial; position: absolute; z-index: 1000; transform: translate(-50%, -65%); padding: 1px 6px;
-  border-radius: 9px; color: #fff; font: 600 12px/16px system-ui, sans-serif; white-space: nowrap; pointer-events: none
+  all: initial; position: absolute; z-index: 1000; transform: translate(-50%, -90%); padding: 1px 6px;
+  border-radius: 9px; color: #fff; font: 600 14px/18px system-ui, sans-serif; white-space: nowrap; pointer-events: none
 }`
