@@ -33,6 +33,12 @@ const SendingOut = Named('SendingStatus', {
     ),
   ),
   mail_from: Type.String(),
+  sender_domains: Nullable(
+    Type.Array(Type.String(), {
+      description:
+        'Domains that the operator lets every organization send from, beside its verified ones. `*.example.com` stands for the subdomains. Null if every From address may be used.',
+    }),
+  ),
   mail_servers: Type.Array(
     Named('SendingMailServer', {
       id: Type.String(),
@@ -176,6 +182,7 @@ async function sendingOut(
     transport,
     relay: details && sending.target ? relayOut(sending.target) : null,
     mail_from: mailboxText(settings.mailFrom),
+    sender_domains: config.REQUIRE_VERIFIED_DOMAINS ? [...config.ALLOWED_SENDER_DOMAINS] : null,
     mail_servers: states.map(serverOut),
     state,
     last_error: details || states.length > 0 ? lastError : null,

@@ -40,6 +40,7 @@ test('without a relay emails go to the inbox, and no records are needed', async 
     ],
     dkim: null,
     bounce_domain: null,
+    sender_domains: null,
     bounce_providers: [],
     submission: null,
     records: [],
@@ -56,7 +57,8 @@ test('the status is that of the mail servers of the organization, and the first 
   const failing = await addMailServer(app, { name: 'Old', url: `smtp://127.0.0.1:${port}`, priority: 1 })
   await app.manage('POST', `/organization/mail-servers/${failing}/test`)
   const last_error = expect.stringMatching(/^Old: .*refused/)
-  expect(await sending(app)).toMatchObject({ transport: 'smtp', state: 'failing', last_error })
+  const sender_domains = ['acme.example']
+  expect(await sending(app)).toMatchObject({ transport: 'smtp', state: 'failing', last_error, sender_domains })
   await addMailServer(app, { name: 'New', url: relay.url, priority: 2 })
   const firstEmail = (from: string) => app.manage('POST', '/organization/sending/first-email', { from })
   expect((await firstEmail('hello@other.example')).status).toBe(422)

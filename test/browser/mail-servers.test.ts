@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { orderFlow } from '../support/flows.ts'
 import { startRawSmtp } from '../support/raw-smtp.ts'
+import { freePort } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
@@ -80,4 +83,32 @@ test('a mail server is added by its provider, tested until it works, edited and 
   await page.getByRole('button', { name: 'Delete mail server' }).click()
   await page.getByText('No mail servers yet').waitFor()
   expect(tab.problems).toEqual([])
+})
+
+test('while the first mail server fails, a banner says so and the message shows the second, which carried it', async () => {
+  await using provider = await startProvider()
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const refusing = `smtp://127.0.0.1:${await freePort()}`
+  await manage('POST', '/mail-servers', { name: 'First', url: refusing, priority: 1 })
+  await manage('POST', '/mail-servers', { name: 'Second', url: provider.url, priority: 2 })
+  const flow = await manage('POST', '/flows', orderFlow)
+  const sent = await manage('POST', `/flows/${flow.id}/send`, {
+    contact_email: 'ada@example.com',
+    context: { order_id: 1 },
+  })
+  await until('the email to arrive', () => provider.mails.length === 1)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto(`messages/${sent.message_id}`)
+  await page.getByText('Sent', { exact: true }).first().waitFor()
+  await page.getByRole('link', { name: 'Second' }).waitFor()
+  const banner = page.getByRole('status').filter({ hasText: 'The mail server First does not accept email' })
+  await banner.getByText('Other mail servers carry its emails if they may.', { exact: false }).waitFor()
+  await banner.getByRole('link', { name: 'Mail servers' }).click()
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+  await row('First').getByText('Failing').waitFor()
+  await row('Second').getByText('Working').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
 })

@@ -157,10 +157,19 @@ function delivery({ id, delivered_to, in_inbox, relay_response, mail_server }: M
     ]
   if (delivered_to === 'simulator') return [['Delivered to', 'Test recipient, without a mail server']]
   return [
-    ...(mail_server ? ([['Mail server', mail_server.name ?? 'Deleted']] as [string, ReactNode][]) : []),
+    ...(mail_server ? ([['Mail server', serverName(mail_server)]] as [string, ReactNode][]) : []),
     ...(relay_response ? ([['Mail server reply', relay_response]] as [string, ReactNode][]) : []),
   ]
 }
+
+const serverName = ({ id, name }: NonNullable<MessageDetail['mail_server']>): ReactNode =>
+  name === null ? (
+    'Deleted'
+  ) : (
+    <Anchor component={Link} to={paths.mailServer(id)}>
+      {name}
+    </Anchor>
+  )
 
 const columns: Column<EventSummary>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventBadges event={event} /> },

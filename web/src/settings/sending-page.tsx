@@ -76,6 +76,7 @@ function SendingState({ sending }: { sending: SendingStatus }) {
           ['Queued emails', sending.queued.toLocaleString('en')],
           ['Last sent', <Time key="sent" at={sending.last_sent_at} none="Never" />],
           ['Default sender', sending.mail_from],
+          ['Allowed senders', allowedSendersOf(sending)],
           ['DKIM', sending.dkim ? `${sending.dkim.selector}._domainkey.${sending.dkim.domain}` : 'Not configured'],
           ['Bounces', bouncesOf(sending)],
           ['SMTP submission', submissionOf(sending)],
@@ -109,6 +110,11 @@ function destinationOf({ transport, relay, mail_servers: servers }: SendingStatu
   if (servers.length > 0) return servers.map(({ name }) => name).join(', ')
   if (transport === 'inbox') return 'Built-in inbox'
   return relay ? `${relay.host}:${relay.port}` : 'Mail server of this installation'
+}
+
+function allowedSendersOf({ sender_domains: domains, mail_from: sender }: SendingStatus): string {
+  if (!domains) return 'Any From address'
+  return ['Verified domains', sender, ...domains].join(', ')
 }
 
 function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: SendingStatus): string {
