@@ -10,9 +10,10 @@ import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { BroadcastId } from '../values/ids.ts'
-import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
+import { type Broadcast, broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
+import { selectCounters } from './counters.sql.ts'
 import { recipientRoutes } from './recipients.routes.ts'
 import { resultRoutes } from './results.routes.ts'
 import { BroadcastResults } from './results.ts'
@@ -21,6 +22,7 @@ import { mayAnnounce } from './service-announcements.ts'
 import {
   BroadcastChanges,
   BroadcastIn,
+  BroadcastInListOut,
   BroadcastOut,
   BroadcastWithResultsOut,
   broadcastOut,
@@ -42,13 +44,14 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
       schema: {
         operationId: 'listBroadcasts',
         summary: 'List broadcasts',
-        description: 'Newest first. Use `GET …/broadcasts/{id}` for the results of one broadcast.',
+        description:
+          'Newest first, with results from counters. `GET …/broadcasts/{id}` has all results of one broadcast.',
         querystring: Type.Object({
           ...pageQuery,
           query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
           status: Type.Optional(oneOf(...broadcastStatuses)),
         }),
-        response: pages(BroadcastOut),
+        response: pages(BroadcastInListOut),
       },
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
@@ -59,9 +62,12 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
           before: cursor?.[0] as BroadcastId | undefined,
           limit: limit + 1,
         }
-        const rows = await read(organizationId, (tx) => selectBroadcasts(tx, organizationId, filter))
-        const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
-        return page({ items: items.map(broadcastOut), nextCursor })
+        const [{ items, nextCursor }, results] = await read(organizationId, async (tx) => {
+          const found = toPage(await selectBroadcasts(tx, organizationId, filter), limit, ({ id }) => [id])
+          return [found, await selectCounters(tx, organizationId, found.items)] as const
+        })
+        const withResults = (each: Broadcast) => ({ ...broadcastOut(each), results: results.get(each.id) ?? null })
+        return page({ items: items.map(withResults), nextCursor })
       },
     })
 

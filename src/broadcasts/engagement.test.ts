@@ -3,11 +3,15 @@ import { emails, fill } from '../../test/support/broadcasts.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { rebuildCounters } from '../events/rebuild.ts'
 import { type NewEvent, recordEvents } from '../events/record.ts'
 import type { EventName } from '../values/event-types.ts'
 import { type ContactId, type FlowId, type MessageId, newId, parseId, toText } from '../values/ids.ts'
 
 type Recipient = { contact_id: string; message_id: string; status: string; links: string[] }
+
+type ListedMessage = { contact: { id: string }; engagement: string; broadcast: object }
+type ListedContact = { id: string; last_active_at: string | null }
 
 const links = ['https://example.com/news', 'https://example.com/shop']
 
@@ -122,6 +126,39 @@ test('results, lists, exports and segments of a broadcast agree with its events'
       complained: length('complained'),
     },
   ])
+
+  const ofFlow = `/organization/messages?flow_id=${flow}`
+  for (const path of [ofFlow, '/organization/messages?is_test=false'])
+    for (const [engagement, ids] of Object.entries(expected).filter(
+      ([name]) => name !== 'sent' && !name.includes('&'),
+    )) {
+      const listed = (await listAll(app, `${path}&engagement=${engagement}`)) as unknown as ListedMessage[]
+      expect(listed.map(({ contact }) => contact.id).toSorted(), engagement).toEqual(ids.toSorted())
+      const file = await app.manage('GET', `${path.replace('?', '/export?')}&engagement=${engagement}`)
+      const lines = file.text.trim().split('\r\n').slice(1)
+      expect(lines.map((line) => line.split(',')[2]).toSorted(), engagement).toEqual(ids.toSorted())
+    }
+  const states = (await listAll(app, ofFlow)) as unknown as ListedMessage[]
+  const inOrder = ['bounced', 'complained', 'unsubscribed', 'clicked', 'opened', 'delivered']
+  for (const { contact, engagement, broadcast: named } of states) {
+    expect(engagement).toBe(inOrder.find((name) => expected[name]!.includes(contact.id)))
+    expect(named).toEqual({ id: broadcast.id, name: 'News' })
+  }
+
+  const [inList] = (await app.manage('GET', '/organization/broadcasts')).body.data
+  const { opened: openedCount, clicked: clickedCount, complained, unsubscribed } = results
+  expect(inList.results).toEqual({ opened: openedCount, clicked: clickedCount, complained, unsubscribed })
+  expect((await rebuildCounters(db, { correct: false })).differences).toEqual([])
+
+  const contacts = (await listAll(app, `/organization/contacts?group_id=${groupId}`)) as unknown as ListedContact[]
+  for (const { id, last_active_at } of contacts) {
+    const reads = events.filter(
+      ({ contactId, eventName, machine }) =>
+        toText('con', contactId) === id && !machine && ['emailOpen', 'emailClick'].includes(eventName),
+    )
+    const last = Math.max(...reads.map(({ occurredAt }) => occurredAt.getTime()))
+    expect(last_active_at).toBe(reads.length === 0 ? null : new Date(last).toISOString())
+  }
 
   const segments = { received: 'delivered', opened: 'opened', clicked: 'clicked', not_opened: 'not_opened' }
   for (const [operator, name] of Object.entries(segments)) {

@@ -153,6 +153,21 @@ export const BroadcastOut = Named('Broadcast', {
   updated_at: Timestamp,
 })
 
+/** Of entries of the list: nothing is counted for them. */
+export const BroadcastInListOut = Named('BroadcastInList', {
+  ...BroadcastOut.properties,
+  results: Nullable(
+    Named(
+      'BroadcastCounters',
+      { opened: Type.Integer(), clicked: Type.Integer(), unsubscribed: Type.Integer(), complained: Type.Integer() },
+      {
+        description:
+          'Recipients that reacted, each counted once, without automated opens and clicks. At most a second old. Null before the first email, and for broadcasts from before these counters were introduced until `waxwing rebuild-counters` is run.',
+      },
+    ),
+  ),
+})
+
 export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
   ...BroadcastOut.properties,
   variants: VariantsWithResultsOut,

@@ -116,7 +116,7 @@ export function withDays(quarters: readonly FlowCounterRow[]): FlowCounterRow[] 
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+export function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   const known = map.get(key)
   if (known !== undefined) return known
   const created = create()

@@ -1,14 +1,15 @@
 import type { Reader } from '../db/db.ts'
 import type { EventTag } from '../values/event-types.ts'
-import type { ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
-import { findCountedMessages } from './flow-counters.sql.ts'
-import type { Dimension } from './flow-counters.ts'
+import type { BroadcastId, ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
+import { dimensionsOf, findCountedMessages } from './flow-counters.sql.ts'
+import { type Dimension, getOrAdd } from './flow-counters.ts'
 import { type EventContact, findContactsOf, type NewEvent } from './record.sql.ts'
 
 /** What the caller knows about a message whose contact exists, so that it is not looked up again. */
 export type KnownMessage = {
   id: MessageId
   flowVersionId: FlowVersionId
+  broadcastId: BroadcastId | null
   /** The address that the message was sent to. */
   email: string
   contactId: ContactId
@@ -33,19 +34,19 @@ export async function contactsOf(
 }
 
 /**
- * Returns what is counted of the messages of events: their version and the domain of their recipient. Also returns the
- * tags of messages that have some.
+ * Returns what is counted of the messages of events: their version, the domain of their recipient and their broadcast.
+ * Also returns the tags of messages that have some.
  */
 export async function countedMessagesOf(
   db: Reader,
   events: readonly NewEvent[],
   known: readonly KnownMessage[],
 ): Promise<{ dimensions: ReadonlyMap<MessageId, readonly Dimension[]>; tags: ReadonlyMap<MessageId, EventTag[]> }> {
-  const dimensionsOf = dimensionsOfKnown()
+  const dimensionsOfMessage = dimensionsOfKnown()
   const messages = new Map<MessageId, readonly Dimension[]>()
   const tags = new Map<MessageId, EventTag[]>()
   for (const message of known) {
-    messages.set(message.id, dimensionsOf(message))
+    messages.set(message.id, dimensionsOfMessage(message))
     if (message.tags) tags.set(message.id, message.tags)
   }
   const missing = events.filter(({ messageId }) => messageId !== null && !messages.has(messageId))
@@ -63,24 +64,13 @@ export function withTags(events: readonly NewEvent[], tagsOf: ReadonlyMap<Messag
   })
 }
 
-/** The messages of a batch have few versions and domains, which share their arrays. */
+/** The messages of a batch have few broadcasts, versions and domains, which share their arrays. */
 function dimensionsOfKnown() {
-  const byVersion = new Map<FlowVersionId, Map<string, readonly Dimension[]>>()
-  return ({ flowVersionId, email }: KnownMessage): readonly Dimension[] => {
+  const byBroadcast = new Map<BroadcastId | null, Map<FlowVersionId, Map<string, readonly Dimension[]>>>()
+  return ({ flowVersionId: versionId, broadcastId, email }: KnownMessage): readonly Dimension[] => {
     const domain = email.slice(email.lastIndexOf('@') + 1)
-    let byDomain = byVersion.get(flowVersionId)
-    if (!byDomain) {
-      byDomain = new Map()
-      byVersion.set(flowVersionId, byDomain)
-    }
-    let dimensions = byDomain.get(domain)
-    if (!dimensions) {
-      dimensions = [
-        { kind: 'version', value: flowVersionId },
-        { kind: 'domain', value: domain.toLowerCase() },
-      ]
-      byDomain.set(domain, dimensions)
-    }
-    return dimensions
+    const byVersion = getOrAdd(byBroadcast, broadcastId, () => new Map())
+    const byDomain = getOrAdd(byVersion, versionId, () => new Map<string, readonly Dimension[]>())
+    return getOrAdd(byDomain, domain, () => dimensionsOf({ versionId, broadcastId, domain: domain.toLowerCase() }))
   }
 }

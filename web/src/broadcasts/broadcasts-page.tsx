@@ -12,6 +12,7 @@ import { LiveBadge } from '../ui/live-badge.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { BroadcastBadge, broadcastStatusOptions } from './broadcast-status.tsx'
@@ -35,6 +36,11 @@ const columns: Column<Broadcast>[] = [
             for <DayAndClock at={broadcast.starts_at} />
           </Text>
         )}
+        {isUnfinished(broadcast) && (
+          <Text size="xs" c="dimmed" mt={2}>
+            {share(doneOf(broadcast), broadcast.recipients ?? 0)} done
+          </Text>
+        )}
       </>
     ),
   },
@@ -43,18 +49,25 @@ const columns: Column<Broadcast>[] = [
     align: 'right',
     cell: ({ recipients }) => (recipients === null ? '–' : count(recipients)),
   },
-  {
-    header: 'Progress',
-    align: 'right',
-    cell: (broadcast) => (broadcast.recipients === null ? '–' : share(doneOf(broadcast), broadcast.recipients)),
-  },
+  { header: 'Delivered', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.counts.sent) },
+  { header: 'Opened', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.opened) },
+  { header: 'Clicked', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.clicked) },
   { header: 'Started', align: 'right', cell: ({ started_at }) => <Time at={started_at} none="–" /> },
-  { header: 'Updated', align: 'right', phone: 'hide', cell: ({ updated_at }) => <Time at={updated_at} /> },
 ]
 
+const isUnfinished = ({ status, recipients }: Broadcast) =>
+  (status === 'sending' || status === 'paused') && recipients !== null && recipients > 0
+
+/** A share of the emails that were sent, as in the results of a broadcast. */
+function rate({ counts }: Broadcast, value: number | undefined) {
+  const sent = counts.sent + counts.bounced
+  if (value === undefined || sent === 0) return '–'
+  return <span title={count(value)}>{share(value, sent)}</span>
+}
+
 export function BroadcastsPage() {
-  const { filter, field, filtered } = useFilters('status')
-  const broadcasts = useBroadcasts({ status: filter.status as BroadcastStatus | '' })
+  const { filter, field, filtered } = useFilters('query', 'status')
+  const broadcasts = useBroadcasts({ query: filter.query, status: filter.status as BroadcastStatus | '' })
   const [creating, setCreating] = useState(false)
   useCreateRequest(() => setCreating(true))
   const add = (
@@ -83,7 +96,10 @@ export function BroadcastsPage() {
         columns={columns}
         rowKey={({ id }) => id}
         filters={
-          <FilterSelect label="Status" placeholder="Any status" data={broadcastStatusOptions} {...field('status')} />
+          <>
+            <SearchField label="Search broadcasts" placeholder="Search by name" {...field('query')} />
+            <FilterSelect label="Status" placeholder="Any status" data={broadcastStatusOptions} {...field('status')} />
+          </>
         }
         empty={{
           title: 'No broadcasts yet',
@@ -91,7 +107,7 @@ export function BroadcastsPage() {
           action: add,
           children: 'Choose a flow and an audience, check it, and send it now or later.',
         }}
-        notFound={filtered && { title: 'No broadcasts found', children: 'Try another status.' }}
+        notFound={filtered && { title: 'No broadcasts found', children: 'Try another search or status.' }}
       />
       <NewBroadcastDialog opened={creating} onClose={() => setCreating(false)} />
     </Page>

@@ -16,7 +16,7 @@ import type {
 const liveRefetchMs = 1_500
 const at = (id: string) => ({ params: { path: { id } } })
 
-export const useBroadcasts = (filter: { status: BroadcastStatus | '' }) =>
+export const useBroadcasts = (filter: { query: string; status: BroadcastStatus | '' }) =>
   usePages<Broadcast>(
     keys.broadcastList(filter),
     (from, signal) =>
