@@ -48,6 +48,12 @@ const ContactOut = Named('Contact', {
   attributes: FreeObject,
   status: oneOf(...contactStatuses),
   created_at: Timestamp,
+  last_active_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When a person last opened or clicked an email. Automated opens and clicks do not count.',
+    }),
+  ),
   groups: Type.Array(Named('GroupReference', { id: Type.String(), name: Type.String() })),
 })
 const fieldsIn = {

@@ -21,6 +21,8 @@ export type Contact = {
   attributes: Attributes
   status: ContactStatus
   createdAt: Date
+  /** When a person last opened or clicked an email. Null if that never happened, or its events were deleted. */
+  lastActiveAt: Date | null
   groups: { id: GroupId; name: string }[]
 }
 
@@ -30,10 +32,20 @@ const isSuppressed = (organizationId: OrganizationId) => sql`exists (
   where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
     and suppressions.reason <> 'unsubscribe')`
 
+/**
+ * The newest open or click by a person, read from the end of the index on contacts. Nothing is stored for it, because
+ * that would cost every open and click a write to its contact.
+ */
+const lastActiveAt = (organizationId: OrganizationId) => sql`(
+  select max(events.occurred_at) from events
+  where events.organization_id = ${organizationId} and events.contact_id = contacts.id and not events.machine
+    -- Written so that no index on event_name can be used, as in events/bursts.sql.ts.
+    and (events.event_name in ('emailOpen', 'emailClick')) is true)`
+
 /** Every table is compared with the organization itself, so that a distributed database reads from one node. */
 const contactColumns = (organizationId: OrganizationId) => sql`
   contacts.id, contacts.email, contacts.email_key, contacts.first_name, contacts.last_name, contacts.attributes,
-  contacts.created_at,
+  contacts.created_at, ${lastActiveAt(organizationId)} as last_active_at,
   case when ${isSuppressed(organizationId)} then 'suppressed' else contacts.subscription end as status,
   coalesce((
     select json_agg(json_build_object('id', groups.id, 'name', groups.name) order by lower(groups.name))

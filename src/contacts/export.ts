@@ -21,6 +21,7 @@ const columns: Record<string, (contact: Contact) => string> = {
   status: ({ status }) => status,
   groups: ({ groups }) => groups.map(({ name }) => name).join('; '),
   created_at: ({ createdAt }) => createdAt.toISOString(),
+  last_active_at: ({ lastActiveAt }) => lastActiveAt?.toISOString() ?? '',
 }
 
 /**

@@ -168,6 +168,7 @@ function ContactFacts({ contact }: { contact: Contact }) {
       facts={[
         ['Contact ID', <Copyable key="id" value={contact.id} label="Copy contact ID" />],
         ['Added', <Time key="added" at={contact.created_at} />],
+        ['Last active', <Time key="active" at={contact.last_active_at} />],
       ]}
     />
   )

@@ -33,6 +33,7 @@ const contactColumns: Column<Contact>[] = [
       </Text>
     ),
   },
+  { header: 'Last active', align: 'right', cell: (contact) => <Time at={contact.last_active_at} /> },
   { header: 'Added', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
 ]
 
