@@ -139,18 +139,21 @@ test('only config/config.ts reads the environment', () => {
 
 test('SQL is only in .sql.ts files, in the database folder, and in files that other folders use in their transactions', () => {
   const shared = new Set([
+    'accounts/past-account.ts',
     'broadcasts/past-broadcasts.ts',
     'contacts/eligibility.ts',
     'contacts/history.ts',
     'contacts/locks.ts',
     'contacts/past-contacts.ts',
     'flows/past-flows.ts',
+    'images/past-images.ts',
     'imports/past-import.ts',
     'messages/broadcast-messages.ts',
     'messages/past-messages.ts',
     'queue/queue.ts',
     'queue/withdraw.ts',
     'queue/hints.ts',
+    'segments/past-segments.ts',
     'webhooks/event-deliveries.ts',
     'webhooks/fan-out.ts',
     'webhooks/past-webhooks.ts',

@@ -49,7 +49,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
-    const demoAccount = flags.demo ? await createDemo(database, secrets) : undefined
+    const demoAccount = flags.demo ? await createDemo(database, config, secrets) : undefined
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createApp } = await import('../app.ts')
     const { banner } = await import('./banner.ts')
@@ -82,9 +82,9 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 
-async function createDemo({ db }: Database, secrets: AppSecrets) {
+async function createDemo({ db }: Database, { BASE_URL: baseUrl }: Config, secrets: AppSecrets) {
   const { ensureDemo } = await import('../demo/demo.ts')
-  return ensureDemo(db, secrets)
+  return ensureDemo(db, secrets, baseUrl)
 }
 
 /**

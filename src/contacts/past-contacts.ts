@@ -15,6 +15,10 @@ export type PastContact = {
   groupIds: GroupId[]
 }
 
+/** Dates all groups of an organization back. */
+export const datePastGroups = (tx: Tx, organizationId: OrganizationId, at: Date) =>
+  tx`update groups set created_at = ${at}, updated_at = ${at} where organization_id = ${organizationId}`
+
 export async function insertPastContacts(tx: Tx, organizationId: OrganizationId, contacts: readonly PastContact[]) {
   await tx`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,

@@ -1,8 +1,9 @@
 import { createGroup } from '../contacts/groups.ts'
-import { insertPastContacts, type PastContact } from '../contacts/past-contacts.ts'
+import { datePastGroups, insertPastContacts, type PastContact } from '../contacts/past-contacts.ts'
 import type { Db } from '../db/db.ts'
 import { insertPastImport } from '../imports/past-import.ts'
 import { checkFilter } from '../segments/parse-filter.ts'
+import { datePastSegments } from '../segments/past-segments.ts'
 import { createSegment } from '../segments/segments.ts'
 import { dayMs } from '../values/durations.ts'
 import { parseEmail } from '../values/email.ts'
@@ -23,6 +24,8 @@ const contactsWanted = 400
 const importedWanted = 42
 const importAgeDays = 12
 const oldestDays = 240
+/** The organization and its groups are older than its contacts. */
+export const accountAgeDays = oldestDays + 1
 const youngestDays = 61
 
 export type DemoGroup = { id: GroupId; members: ReadonlySet<ContactId> }
@@ -54,6 +57,7 @@ export async function addAudience(
     }
   })
   await db.begin(async (tx) => {
+    await datePastGroups(tx, organizationId, new Date(endMs - accountAgeDays * dayMs))
     await insertPastContacts(tx, organizationId, contacts)
     await insertPastImport(tx, organizationId, {
       id: importId,
@@ -109,7 +113,7 @@ function personOf(n: number) {
 
 export type DemoSegments = { active: SegmentId; quiet: SegmentId }
 
-export async function addSegments(db: Db, organizationId: OrganizationId): Promise<DemoSegments> {
+export async function addSegments(db: Db, organizationId: OrganizationId, createdAt: Date): Promise<DemoSegments> {
   const active = await createSegment(db, organizationId, {
     name: 'Active readers',
     filter: checkFilter({ type: 'engagement', operator: 'did', event: 'emailOpen', within_days: 30 }),
@@ -124,5 +128,6 @@ export async function addSegments(db: Db, organizationId: OrganizationId): Promi
       ],
     }),
   })
+  await datePastSegments(db.statement, organizationId, createdAt)
   return { active: active.id, quiet: quiet.id }
 }

@@ -9,41 +9,44 @@ export const groupNames = ['Customers', 'Newsletter', 'Trial'] as const
 
 /** A flow, and the subject, the context and the clicked link of its nth message. */
 export type DemoFlow = {
-  flow: Pick<FlowInput, 'name' | 'kind' | 'subject' | 'html'>
+  flow: Pick<FlowInput, 'name' | 'kind' | 'subject' | 'html' | 'preheader'>
   messageOf: (n: number) => { subject: string; context: object; url: string }
 }
 
-const page = (
-  heading: string,
-  text: string,
-  button: string,
-  url: string,
-) => `<div style="max-width: 560px; margin: 0 auto; padding: 24px; font-family: system-ui, sans-serif; line-height: 1.5">
-  <h1 style="font-size: 22px">${heading}</h1>
-  <p>Hello {{ contact.first_name | default: "there" }},</p>
-  <p>${text}</p>
-  <p><a href="${url}" style="display: inline-block; padding: 10px 16px; border-radius: 6px; background: #1c4ed8; color: #ffffff; text-decoration: none">${button}</a></p>
+type Page = { heading: string; text: string; button: string; url: string; picture?: string }
+
+const page = ({ heading, text, button, url, picture }: Page) =>
+  `<div style="padding: 24px 12px; background: {{ brand.background_color }}; font-family: {{ brand.font }}; line-height: 1.5; color: #1d2530">
+  <p style="max-width: 560px; margin: 0 auto 16px; text-align: center"><img src="{{ brand.logo_url }}" alt="{{ brand.name }}" width="48" height="48"></p>
+  <div style="max-width: 560px; margin: 0 auto; padding: 24px; border-radius: 8px; background: #ffffff">
+${picture ? `    <img src="${picture}" alt="A lamp above the hills at dusk" width="560" style="width: 100%; height: auto; border-radius: 6px">\n` : ''}    <h1 style="font-size: 22px">${heading}</h1>
+    <p>Hello {{ contact.first_name | default: "there" }},</p>
+    <p>${text}</p>
+    <p><a href="${url}" style="display: inline-block; padding: 10px 16px; border-radius: 6px; background: {{ brand.color }}; color: {{ brand.text_on_color }}; text-decoration: none">${button}</a></p>
+  </div>
+  <p style="max-width: 560px; margin: 16px auto 0; text-align: center; font-size: 13px; color: #667085">{{ brand.name }}<br>{{ brand.address }}</p>
 </div>
 `
 
-type Content = { text: string; button: string; url: string }
+type Content = Omit<Page, 'heading'>
 
 /** A flow without variables. Its heading is its subject. */
-const plain = (
-  kind: 'marketing' | 'transactional',
-  name: string,
-  subject: string,
-  { text, button, url }: Content,
-): DemoFlow => ({
-  flow: { name, kind, subject, html: page(subject, text, button, url) },
-  messageOf: () => ({ subject, context: {}, url }),
+const plain = (kind: 'marketing' | 'transactional', name: string, subject: string, content: Content): DemoFlow => ({
+  flow: { name, kind, subject, html: page({ heading: subject, ...content }), preheader: content.text },
+  messageOf: () => ({ subject, context: {}, url: content.url }),
 })
 
 const orderUrl = 'https://shop.example/orders/{{ order_id }}'
 
 /** A flow about an order. */
 const aboutOrder = (name: string, subject: string, heading: string, text: string, button: string): DemoFlow => ({
-  flow: { name, kind: 'transactional', subject, html: page(heading, text, button, orderUrl) },
+  flow: {
+    name,
+    kind: 'transactional',
+    subject,
+    html: page({ heading, text, button, url: orderUrl }),
+    preheader: null,
+  },
   messageOf: (n) => {
     const context = { order_id: `A-${1000 + (n % 9000)}`, total: `${20 + (n % 180)}.90 €` }
     const render = (template: string) => template.replace('{{ order_id }}', context.order_id)
@@ -85,18 +88,19 @@ export const demoFlows: DemoFlow[] = [
 ]
 
 /** Sent as broadcasts. */
-export const broadcastFlows = {
+export const broadcastFlows = (picture: string) => ({
   arrivals: plain('marketing', 'New arrivals', 'New arrivals for cold evenings', {
     text: 'Blankets, lamps and teapots: see what arrived this month.',
     button: 'See what is new',
     url: 'https://shop.example/arrivals',
+    picture,
   }),
   loyalty: plain('marketing', 'Loyalty program', 'Meet our loyalty program', {
     text: 'Collect a point with every order. Ten points are worth free shipping.',
     button: 'Join for free',
     url: 'https://shop.example/loyalty',
   }),
-}
+})
 
 /** The second subject of the test reaches more people. */
 export const loyaltyVariants = [

@@ -59,6 +59,22 @@ async function expectFiguresToAgree(
       and suppressions.email_key = contacts.email_key
     where messages.organization_id = ${organizationId}`
   expect(wrong).toEqual({ beforeContact: 0, afterLeaving: 0, withoutLink: 0 })
+  const [early] = await app.db<Record<string, number>>`
+    select
+      (select count(*) from events join messages on messages.organization_id = events.organization_id
+        and messages.id = events.message_id
+        where events.organization_id = ${organizationId} and occurred_at < sent_at) as events,
+      (select count(*) from broadcasts where organization_id = ${organizationId}
+        and (created_at > starts_at or started_at > finished_at or finished_at > now()
+          or (status = 'scheduled' and starts_at < now()))) as broadcasts,
+      (select count(*) from messages join broadcasts on broadcasts.organization_id = messages.organization_id
+        and broadcasts.id = messages.broadcast_id
+        where messages.organization_id = ${organizationId} and sent_at not between started_at and finished_at) as messages,
+      (select count(*) from flows join images on images.organization_id = flows.organization_id
+        where flows.organization_id = ${organizationId} and images.created_at > flows.created_at) as images,
+      (select count(*) from contacts join organizations on organizations.id = contacts.organization_id
+        where contacts.organization_id = ${organizationId} and organizations.created_at > contacts.created_at) as contacts`
+  expect(early).toEqual({ events: 0, broadcasts: 0, messages: 0, images: 0, contacts: 0 })
   const [orders] = await app.db<{ urls: number; clicks: number }>`
     select count(distinct data ->> 'url') as urls, count(*) as clicks from events
     where organization_id = ${organizationId} and event_name = 'emailClick' and data ->> 'url' like '%/orders/%'`
@@ -66,8 +82,9 @@ async function expectFiguresToAgree(
 
   const broadcasts = await get('/broadcasts')
   expect(broadcasts.map(({ status }: { status: string }) => status)).toEqual(['scheduled', 'sent', 'sent'])
-  for (const { id } of broadcasts.slice(1)) {
+  for (const { id, results: inList } of broadcasts.slice(1)) {
     const { counts, recipients, results } = await get(`/broadcasts/${id}`)
+    expect(results).toMatchObject(inList)
     expect(counts.sent + counts.bounced + counts.suppressed + counts.unsubscribed).toBe(recipients)
     const [row] = await app.db<{ messages: number; opened: number }>`
       select count(*) as messages, count(*) filter (where exists (
@@ -93,8 +110,8 @@ async function expectFiguresToAgree(
 test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 days, and can be removed completely', async () => {
   await using app = await startTestApp({ APP_SECRET }, ['serve'])
   const ownRows = await countRows(app, app.organizationId)
-  const account = await ensureDemo(app.db, secrets)
-  expect(await ensureDemo(app.db, secrets)).toEqual(account)
+  const account = await ensureDemo(app.db, secrets, app.url)
+  expect(await ensureDemo(app.db, secrets, app.url)).toEqual(account)
 
   const login = await signIn(app, account)
   expect(login.status).toBe(200)
@@ -114,7 +131,12 @@ test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 da
     segments: 2,
     imports: 1,
     broadcasts: 3,
+    images: 2,
+    brands: 1,
   })
+  const picture = (await get('/images')).find(({ name }: { name: string }) => name === 'evening.png')
+  const [{ id: sentId }] = await get(`/messages?flow_id=${(await get('/flows?query=New arrivals'))[0].id}&limit=1`)
+  expect((await get(`/messages/${sentId}`)).html).toContain(picture.url)
   expect(counts.messages).toBeGreaterThan(3_000)
   expect(counts.suppressions).toBeGreaterThan(0)
   expect(counts).not.toHaveProperty('jobs')

@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { register } from '../accounts/accounts.ts'
+import { getBrandValues } from '../brands/brands.ts'
 import type { Db } from '../db/db.ts'
 import { ensurePartitions } from '../events/partitions.ts'
 import { createFlow } from '../flows/flows.ts'
@@ -16,7 +17,8 @@ import { addPastDeliveries, type PastAnswer } from '../webhooks/past-deliveries.
 import { datePastWebhook } from '../webhooks/past-webhooks.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { createWebhook } from '../webhooks/webhooks.ts'
-import { type Audience, addAudience, addSegments } from './audience.ts'
+import { type Audience, accountAgeDays, addAudience, addSegments } from './audience.ts'
+import { addBrand } from './brand.ts'
 import { addBroadcasts, planBroadcasts } from './broadcasts.ts'
 import { chanceOf } from './chance.ts'
 import { broadcastFlows, type DemoFlow, demoFlows } from './content.ts'
@@ -33,6 +35,7 @@ const messagesWanted = 3_600
 const deliveriesWanted = 300
 /** Flows and the webhook are older than the first email. */
 const flowAgeDays = 75
+const segmentAgeDays = 20
 /** The position of the weekly digest among the flows. */
 const digestIndex = 2
 const rates = { softBounces: 0.02, hardBounces: 0.006 }
@@ -47,7 +50,7 @@ const accountOf = ({ current }: AppSecrets): DemoAccount => ({
 })
 
 /** Creates the demo organization with sample data of the last 60 days, unless it exists, and returns its account. */
-export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccount> {
+export async function ensureDemo(db: Db, secrets: AppSecrets, baseUrl: string): Promise<DemoAccount> {
   const account = accountOf(secrets)
   if (await findDemo(db, { emailKey: email, name })) return account
   const { organizationId, id: userId } = await register(db, 'operator', { organizationName: name, ...account })
@@ -56,7 +59,10 @@ export async function ensureDemo(db: Db, secrets: AppSecrets): Promise<DemoAccou
   const tasks = new TaskPool({ processes: 1 })
   try {
     const audience = await addAudience(db, owner, endMs)
-    const flows = await addFlows(db, tasks, owner, new Date(endMs - flowAgeDays * dayMs))
+    const createdAt = new Date(endMs - accountAgeDays * dayMs)
+    const picture = await addBrand(db, tasks, { organizationId, baseUrl, createdAt })
+    const flowsAt = new Date(endMs - flowAgeDays * dayMs)
+    const flows = await addFlows(db, tasks, owner, { createdAt: flowsAt, baseUrl, picture })
     await ensurePartitions(db)
     await addEmails(db, owner, { ...audience, ...flows, endMs })
     await addWebhook(db, webhookSecretBox(secrets), owner, new Date(endMs - flowAgeDays * dayMs))
@@ -73,7 +79,7 @@ async function addEmails(
   { contacts, groups, flows, arrivals, loyalty, endMs }: Audience & DemoFlows & { endMs: number },
 ): Promise<void> {
   const { organizationId } = owner
-  const segments = await addSegments(db, organizationId)
+  const segments = await addSegments(db, organizationId, new Date(endMs - segmentAgeDays * dayMs))
   const broadcasts = planBroadcasts({ contacts, groups, arrivals, loyalty, endMs })
   const plan = planEmails({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
   await addPastEmails(db, plan.messages, { organizationId, endMs })
@@ -83,8 +89,16 @@ async function addEmails(
 type Owner = { organizationId: OrganizationId; userId: UserId }
 type DemoFlows = { flows: PastFlow[]; arrivals: PastFlow; loyalty: PastFlow }
 
-async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date): Promise<DemoFlows> {
-  const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs })
+type FlowOptions = { createdAt: Date; baseUrl: string; picture: string }
+
+async function addFlows(
+  db: Db,
+  tasks: TaskPool,
+  owner: Owner,
+  { createdAt, baseUrl, picture }: FlowOptions,
+): Promise<DemoFlows> {
+  const findBrand = (organizationId: OrganizationId) => getBrandValues(db, organizationId, baseUrl)
+  const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs, findBrand })
   // Flows without a sender use MAIL_FROM, which is always allowed.
   const senders = { check: async () => {} }
   const add = async ({ flow, messageOf }: DemoFlow): Promise<PastFlow> => {
@@ -95,7 +109,6 @@ async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date):
       fromName: null,
       fromEmail: null,
       replyTo: null,
-      preheader: null,
     } as const
     const { organizationId, userId } = owner
     const id = await createFlow({ db, senders, runner }, organizationId, userId, { ...flow, ...rest })
@@ -104,7 +117,8 @@ async function addFlows(db: Db, tasks: TaskPool, owner: Owner, createdAt: Date):
   }
   const flows: PastFlow[] = []
   for (const flow of demoFlows) flows.push(await add(flow))
-  const [arrivals, loyalty] = [await add(broadcastFlows.arrivals), await add(broadcastFlows.loyalty)]
+  const { arrivals: arrivalsFlow, loyalty: loyaltyFlow } = broadcastFlows(picture)
+  const [arrivals, loyalty] = [await add(arrivalsFlow), await add(loyaltyFlow)]
   const ids = [...flows, arrivals, loyalty].map(({ id }) => id)
   await db.begin((tx) => datePastFlows(tx, owner.organizationId, ids, createdAt))
   return { flows, arrivals, loyalty }

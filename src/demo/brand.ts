@@ -1,0 +1,37 @@
+import { datePastAccount } from '../accounts/past-account.ts'
+import { changeBrand } from '../brands/brands.ts'
+import type { Db } from '../db/db.ts'
+import { imageUrlOf } from '../images/address.ts'
+import { createImage } from '../images/images.ts'
+import { datePastImages } from '../images/past-images.ts'
+import type { TaskPool } from '../tasks/pool.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import { eveningPicture, logoPicture } from './pictures.ts'
+
+const mibPerOrganization = 10
+
+type Options = { organizationId: OrganizationId; baseUrl: string; createdAt: Date }
+
+/** Adds images and the brand of a shop, and returns the address of the picture for emails. */
+export async function addBrand(
+  db: Db,
+  tasks: TaskPool,
+  { organizationId, baseUrl, createdAt }: Options,
+): Promise<string> {
+  const add = (name: string, altText: string, bytes: Buffer) =>
+    createImage({ db, tasks, mibPerOrganization }, organizationId, { name, altText, bytes })
+  const logo = await add('logo.png', 'Corner Shop', logoPicture())
+  const picture = await add('evening.png', 'A lamp above the hills at dusk', eveningPicture())
+  await changeBrand(db, organizationId, {
+    name: 'Corner Shop',
+    logoImageId: logo.id,
+    color: '#1c6b4f',
+    backgroundColor: '#f4f6f2',
+    font: 'system',
+    postalAddress: '12 Market Street\n1010 Vienna',
+    websiteUrl: 'https://shop.example',
+  })
+  await datePastImages(db.statement, organizationId, createdAt)
+  await db.begin((tx) => datePastAccount(tx, organizationId, createdAt))
+  return imageUrlOf(baseUrl, picture)
+}
