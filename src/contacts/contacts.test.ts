@@ -5,7 +5,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { derivedEventId } from '../events/record.ts'
 import { type ContactId, type MessageId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
-import { editContact, getContact } from './contacts.ts'
+import { editContact } from './contacts.ts'
 import { resubscribe, unsubscribe } from './subscriptions.ts'
 import { testRecipientId } from './test-recipient.ts'
 
@@ -137,7 +137,7 @@ test('unsubscribing a contact records one event in the same transaction', async 
   await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
   await db.statement`alter table events rename to events_away`
   await expect(editContact(db, organizationId, contactId, unsubscribed, actor)).rejects.toThrow('events')
-  expect((await getContact(db, organizationId, contactId)).status).toBe('subscribed')
+  expect(await db`select subscription from contacts`).toEqual([{ subscription: 'subscribed' }])
 })
 
 async function storeContact(db: Db, email: string): Promise<{ organizationId: OrganizationId; contactId: ContactId }> {
@@ -302,7 +302,8 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
   const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
   const noChange = { change: null, subscribed: null, fields: null, reasons: null, group: null, actor: null }
-  const shared = { flow_id, flow_name: 'Welcome', evidence: null, ...noChange }
+  const noCard = { engagement: null, broadcast: null, events: [] }
+  const shared = { flow_id, flow_name: 'Welcome', evidence: null, ...noCard, ...noChange }
   expect([...first.body.data, ...second.body.data]).toEqual([
     {
       ...shared,
@@ -362,6 +363,19 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     }),
   ])
   expect(second.body.next_cursor).toBe(null)
+
+  const { data: cards } = (await app.manage('GET', `${contacts}/${ada.id}/timeline?by_message=true`)).body
+  expect(cards.map(({ kind, message_id }: Record<string, string>) => [kind, message_id])).toEqual([
+    ['message', toText('msg', waitingId)],
+    ['message', message_id],
+    ['change', null],
+  ])
+  expect(cards[0]).toMatchObject({ engagement: null, events: [] })
+  expect(cards[1]).toMatchObject({ engagement: 'delivered', broadcast: null })
+  expect(cards[1].events).toMatchObject([
+    { id: toText('evt', clickId), event_name: 'emailClick', machine: true },
+    { id: toText('evt', lateId), event_name: 'emailSoftBounce', machine: false },
+  ])
 })
 
 test('every page of the timeline continues after the previous one, whatever its last entry', async () => {

@@ -28,7 +28,7 @@ export type ListedTool = {
 export const listedTools: readonly ListedTool[] = [
   { operationId: 'listContacts', fields: ['query', 'group_id', 'segment_id', 'status', 'cursor', 'limit'] },
   { operationId: 'getContact', id: 'contact_id' },
-  { operationId: 'getContactTimeline', id: 'contact_id' },
+  { operationId: 'getContactTimeline', id: 'contact_id', fields: ['cursor', 'limit'] },
   { operationId: 'createContact' },
   {
     operationId: 'updateContact',
@@ -57,7 +57,10 @@ export const listedTools: readonly ListedTool[] = [
     hint: 'Sends one email to one person. Not for sending to many: create a broadcast instead.',
   },
   { operationId: 'cancelEmail', id: 'message_id' },
-  { operationId: 'listMessages' },
+  {
+    operationId: 'listMessages',
+    fields: ['query', 'status', 'engagement', 'flow_id', 'contact_id', 'cursor', 'limit'],
+  },
   { operationId: 'getMessage', id: 'message_id' },
   { operationId: 'listBroadcasts' },
   { operationId: 'getBroadcast', id: 'broadcast_id', hint: 'Includes the results.' },

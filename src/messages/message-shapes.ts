@@ -5,7 +5,8 @@ import { EventDataOut } from '../http/event-data.ts'
 import { eventNames } from '../values/event-types.ts'
 import { deliveryStatuses } from '../webhooks/event-deliveries.ts'
 import { TagSchema } from './email-input.ts'
-import { messageStatuses } from './messages.sql.ts'
+import { engagements } from './engagement.ts'
+import { messageStatuses } from './message-filter.sql.ts'
 
 export const EventOut = Named('MessageEvent', {
   id: Type.String(),
@@ -19,12 +20,26 @@ export const MessageOut = Named('Message', {
   id: Type.String(),
   flow_id: Type.String(),
   flow_name: Nullable(Type.String()),
+  broadcast: Nullable(
+    Named(
+      'MessageBroadcast',
+      { id: Type.String(), name: Type.String() },
+      { description: 'The broadcast that the email belongs to; null for other emails.' },
+    ),
+  ),
   contact: Named('MessageRecipient', {
     id: Nullable(Type.String({ description: 'Null for a test email to an address without a contact.' })),
     email: Type.String(),
   }),
   subject: Type.String(),
   status: oneOf(...messageStatuses),
+  engagement: Nullable({
+    ...oneOf(...engagements),
+    description:
+      'How far the email got. `delivered`: sent, and no bounce is known. `opened` and `clicked` are by people: automated opens and clicks do not count. Null if it was not sent, and for test emails.',
+  }),
+  first_opened_at: Nullable(Timestamp),
+  first_clicked_at: Nullable(Timestamp),
   reason: Nullable(Type.String()),
   is_test: Type.Boolean({ description: 'Test emails count in no metrics and have no events.' }),
   queued_at: Timestamp,

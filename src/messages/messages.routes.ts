@@ -4,7 +4,6 @@ import type { Transport } from '@waxwing/smtp-client'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isOperator, organizationIdOf } from '../accounts/guards.ts'
-import { isTestRecipientId } from '../contacts/test-recipient.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { attachmentsOut } from '../email-contents/attachment-shapes.ts'
@@ -12,9 +11,8 @@ import { findWholeContent } from '../email-contents/contents.ts'
 import { readFile } from '../email-contents/files.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, errorsOnly, IdParams, ok, oneOf, page, pages } from '../http/envelope.ts'
+import { answers, errorsOnly, IdParams, ok } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
-import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
 import { installationServer } from '../mail-servers/open-server.ts'
@@ -22,22 +20,16 @@ import { attachmentHeaders } from '../mime/attachment-headers.ts'
 import type { Mailbox } from '../mime/headers.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type MessageId, parseId, toText } from '../values/ids.ts'
+import { toText } from '../values/ids.ts'
 import { simulatedBehaviour } from '../values/simulated-recipients.ts'
 import { selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import { cancelMessage } from './cancel.ts'
-import { EventOut, MessageDeliveryOut, MessageDetailOut, MessageOut } from './message-shapes.ts'
-import {
-  findMessage,
-  type MessageDetail,
-  type MessageEvent,
-  type MessageRow,
-  messageStatuses,
-  selectEventsOf,
-  selectMessages,
-} from './messages.sql.ts'
+import { messageListRoutes } from './message-list.routes.ts'
+import { messageOut } from './message-out.ts'
+import { MessageDeliveryOut, MessageDetailOut, MessageOut } from './message-shapes.ts'
+import { findMessage, type MessageDetail, selectEventsOf } from './messages.sql.ts'
 import { type EmailBody, type EmailSettings, mailboxText, senderOfMessage, showMail } from './outgoing.ts'
-import { findWaiting, type Waiting } from './waiting.ts'
+import { findWaiting } from './waiting.ts'
 
 const attachmentFile = {
   description: 'The file.',
@@ -61,50 +53,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   })
   return async (api) => {
     tagRoutes(api, 'Messages')
-    api.get('/messages', {
-      schema: {
-        operationId: 'listMessages',
-        summary: 'List messages',
-        description:
-          'Newest first. `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.',
-        querystring: Type.Object({
-          ...pageQuery,
-          status: Type.Optional(oneOf(...messageStatuses)),
-          flow_id: Type.Optional(Type.String()),
-          contact_id: Type.Optional(Type.String()),
-          is_test: Type.Optional(
-            Type.Boolean({
-              description: 'Only test emails, or no test emails. Without it, the list includes both.',
-            }),
-          ),
-          query: Type.Optional(Type.String({ maxLength: 200 })),
-        }),
-        response: pages(MessageOut),
-      },
-      handler: async (request) => {
-        const organizationId = organizationIdOf(request)
-        const { status, flow_id, contact_id, is_test: isTest, query } = request.query
-        const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
-        const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
-        // An invalid id matches no messages.
-        if ((flow_id !== undefined && !flowId) || (contact_id !== undefined && !contactId))
-          return page({ items: [], nextCursor: null })
-        const { limit, cursor } = readPage(request.query, [uuidPart])
-        const before = cursor?.[0] as MessageId | undefined
-        const filter = { status, flowId, contactId, isTest, query, before, limit: limit + 1 }
-        const { items, nextCursor, events, waiting } = await read(organizationId, async (tx) => {
-          const found = toPage(await selectMessages(tx, organizationId, filter), limit, ({ id }) => [id])
-          return {
-            ...found,
-            events: await selectEventsOf(tx, organizationId, found.items),
-            waiting: await findWaiting(tx, organizationId, found.items, waitingContext(request)),
-          }
-        })
-        const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
-        return page({ items: items.map((row) => messageOut(row, eventsOf(row.id), waiting.get(row.id))), nextCursor })
-      },
-    })
-
+    messageListRoutes(api, { read, waitingContext })
     api.get('/messages/:id', {
       schema: {
         operationId: 'getMessage',
@@ -237,34 +186,6 @@ async function bodiesOf(
 }
 
 const deliveryOut = outOf(MessageDeliveryOut, { id: 'dlv', webhook_id: 'whk' })
-
-const eventOut = outOf(EventOut, { id: 'evt' })
-
-const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waiting | undefined) => ({
-  id: toText('msg', message.id),
-  flow_id: toText('flw', message.flowId),
-  flow_name: message.flowName,
-  contact: {
-    id: isTestRecipientId(message.contactId) ? null : toText('con', message.contactId),
-    email: message.email,
-  },
-  subject: message.subject,
-  status: message.status,
-  reason: message.reason,
-  is_test: message.isTest,
-  queued_at: message.queuedAt.toISOString(),
-  sent_at: message.sentAt?.toISOString() ?? null,
-  send_at: message.sendAt?.toISOString() ?? null,
-  waiting: waiting
-    ? {
-        cause: waiting.cause,
-        detail: waiting.detail,
-        next_attempt_at: waiting.nextAttemptAt?.toISOString() ?? null,
-        attempts: waiting.attempts,
-      }
-    : null,
-  events: events.map(eventOut),
-})
 
 const mailServerOut = ({ mailServerId: id, mailServerName: name }: MessageDetail) =>
   id === null || id === installationServer ? null : { id: toText('mse', id), name }

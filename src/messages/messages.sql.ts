@@ -1,25 +1,21 @@
-import { storedText } from '../contacts/stored-address.ts'
-import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
 import { first } from '../db/rows.ts'
-import { and, type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { Tag } from '../email-contents/content.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
-import {
-  type ContactId,
-  type EmailId,
-  type EventId,
-  type FlowId,
-  type FlowVersionId,
-  type MailServerId,
-  type MessageId,
-  type OrganizationId,
-  parseId,
+import type {
+  BroadcastId,
+  ContactId,
+  EmailId,
+  EventId,
+  FlowId,
+  FlowVersionId,
+  MailServerId,
+  MessageId,
+  OrganizationId,
 } from '../values/ids.ts'
-
-export const messageStatuses = ['queued', 'scheduled', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled'] as const
-type MessageStatus = (typeof messageStatuses)[number]
+import { type MessageFilter, type MessageStatus, matchingMessages } from './message-filter.sql.ts'
 
 export type MessageRow = {
   organizationId: OrganizationId
@@ -37,68 +33,43 @@ export type MessageRow = {
   sendAt: Date | null
   isTest: boolean
   relayReply: string | null
+  broadcastId: BroadcastId | null
+  broadcastName: string | null
+  firstOpenedAt: Date | null
+  firstClickedAt: Date | null
+  complainedAt: Date | null
+  unsubscribedAt: Date | null
 }
 
 // A scheduled message is stored as queued: its job is not due before its time.
-const columns = sql`messages.organization_id, messages.id, messages.flow_id, flows.name as flow_name, messages.contact_id,
+const columnsOf = (organizationId: OrganizationId) => sql`
+  messages.organization_id, messages.id, messages.flow_id, flows.name as flow_name, messages.contact_id,
   messages.email, messages.subject,
   case when messages.status = 'queued' and messages.send_at > now() then 'scheduled' else messages.status end as status,
-  messages.reason, messages.queued_at, messages.sent_at, messages.send_at, messages.is_test, messages.relay_reply`
+  messages.reason, messages.queued_at, messages.sent_at, messages.send_at, messages.is_test, messages.relay_reply,
+  messages.broadcast_id, reaction.*, (
+    select name from broadcasts
+    where broadcasts.organization_id = ${organizationId} and broadcasts.id = messages.broadcast_id) as broadcast_name`
 
-export type MessageFilter = {
-  status?: MessageStatus | undefined
-  flowId?: FlowId | undefined
-  contactId?: ContactId | undefined
-  isTest?: boolean | undefined
-  query?: string | undefined
-  before?: MessageId | undefined
-  limit: number
-}
+/** When a person first opened and clicked the email, complained about it, and used its unsubscribe link. */
+const reactionOf = (organizationId: OrganizationId) => sql`
+  lateral (
+    select min(occurred_at) filter (where event_name = 'emailOpen') as first_opened_at,
+      min(occurred_at) filter (where event_name = 'emailClick') as first_clicked_at,
+      min(occurred_at) filter (where event_name = 'emailComplaint') as complained_at,
+      min(occurred_at) filter (where event_name = 'contactUnsubscribe') as unsubscribed_at
+    from first_occurrences
+    where organization_id = ${organizationId} and subject_id = messages.id and occurred_at < 'infinity'
+  ) as reaction`
 
 /** Newest first. */
-export async function selectMessages(
-  db: Reader,
-  organizationId: OrganizationId,
-  filter: MessageFilter,
-): Promise<MessageRow[]> {
-  const conditions = [
-    sql`messages.organization_id = ${organizationId}`,
-    ...(filter.status ? [hasStatus(filter.status)] : []),
-    ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
-    ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
-    ...(filter.isTest === undefined ? [] : [filter.isTest ? sql`messages.is_test` : sql`not messages.is_test`]),
-    ...(filter.query ? [matchesQuery(organizationId, filter.query)] : []),
-    ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
-  ]
-  return db<MessageRow>`
-    select ${columns}
-    from messages
-    left join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
-    where ${and(conditions)}
-    order by messages.id desc
-    limit ${filter.limit}`
-}
-
-function hasStatus(status: MessageStatus): Sql {
-  if (status === 'scheduled') return sql`messages.status = 'queued' and messages.send_at > now()`
-  if (status === 'queued')
-    return sql`messages.status = 'queued' and (messages.send_at is null or messages.send_at <= now())`
-  return sql`messages.status = ${status}`
-}
-
-/** The text is the id of a message, contact, flow or event, or occurs in the address or the subject. */
-function matchesQuery(organizationId: OrganizationId, query: string): Sql {
-  const text = query.trim().toLowerCase()
-  const [id, contactId, flowId] = [parseId('msg', text), parseId('con', text), parseId('flw', text)]
-  if (id) return sql`messages.id = ${id}`
-  if (contactId) return sql`messages.contact_id = ${contactId}`
-  if (flowId) return sql`messages.flow_id = ${flowId}`
-  const eventId = parseId('evt', text)
-  if (eventId)
-    return sql`messages.id = (
-      select message_id from events where events.organization_id = ${organizationId} and events.id = ${eventId})`
-  return sql`(${containsInAnyCase(sql`messages.email`, storedText(query))} or ${containsInAnyCase(sql`messages.subject`, query)})`
-}
+export const selectMessages = (db: Reader, organizationId: OrganizationId, filter: MessageFilter, limit: number) =>
+  db<MessageRow>`
+    select ${columnsOf(organizationId)}
+    from (${matchingMessages(organizationId, filter)} limit ${limit}) as messages
+    left join flows on flows.organization_id = ${organizationId} and flows.id = messages.flow_id
+    cross join ${reactionOf(organizationId)}
+    order by messages.id desc`
 
 export type MessageDetail = MessageRow & {
   flowVersionId: FlowVersionId
@@ -120,13 +91,14 @@ export type MessageDetail = MessageRow & {
 
 export const findMessage = (db: Reader, organizationId: OrganizationId, id: MessageId) =>
   first(db<MessageDetail>`
-    select ${columns}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
+    select ${columnsOf(organizationId)}, messages.flow_version_id, versions.number as flow_version, coalesce(versions.kind, flows.kind) as flow_kind, messages.context,
       versions.from_name, versions.from_email, messages.recipient, messages.content_id, messages.tags,
       flows.is_built_in, messages.mail_server_id, mail_servers.name as mail_server_name
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
     left join mail_servers on mail_servers.organization_id = messages.organization_id and mail_servers.id = messages.mail_server_id
+    cross join ${reactionOf(organizationId)}
     where messages.organization_id = ${organizationId} and messages.id = ${id}`)
 
 export type MessageEvent = {
@@ -142,7 +114,11 @@ export type MessageEvent = {
 const eventsPerMessageMax = 200
 
 /** Returns the events of several messages, oldest first, through the index on contacts. */
-export const selectEventsOf = (db: Reader, organizationId: OrganizationId, messages: MessageRow[]) =>
+export const selectEventsOf = (
+  db: Reader,
+  organizationId: OrganizationId,
+  messages: readonly Pick<MessageRow, 'id' | 'contactId'>[],
+) =>
   db<MessageEvent>`
     select event.*
     from unnest(${messages.map(({ id }) => id)}::uuid[], ${messages.map(({ contactId }) => contactId)}::uuid[]) as message (id, contact_id)

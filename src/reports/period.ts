@@ -1,3 +1,4 @@
+import { dateOf, midnightOf, readDate } from '../values/days.ts'
 import { dayMs } from '../values/durations.ts'
 import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
@@ -6,14 +7,9 @@ import type { FlowId } from '../values/ids.ts'
 import { dayBounds, isTimeZone } from '../values/time-zone.ts'
 
 export const daysMax = 731
-const firstDate = '1970-01-01'
-const lastDate = '2999-12-31'
 
 /** Whole days in a time zone, both ends included. */
 export type Period = { startDate: string; endDate: string; timezone: string; days: number }
-
-const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
-const midnightOf = (date: string): number => Date.parse(`${date}T00:00:00Z`)
 
 export const datesOf = ({ startDate, days }: Period): string[] =>
   Array.from({ length: days }, (_, index) => dateOf(midnightOf(startDate) + index * dayMs))
@@ -30,8 +26,8 @@ export type PeriodQuery = { start_date?: unknown; end_date?: unknown; timezone?:
 
 /** Parses the parameters. Throws `Refusal` with all problems at once. */
 export function readPeriod(given: PeriodQuery, defaultZone: string, problems: FieldProblem[] = []): Period {
-  const startDate = readDate('start_date', given.start_date, problems)
-  const endDate = readDate('end_date', given.end_date, problems)
+  const startDate = readRequiredDate('start_date', given.start_date, problems)
+  const endDate = readRequiredDate('end_date', given.end_date, problems)
   const timezone = given.timezone ?? defaultZone
   if (typeof timezone !== 'string' || !isTimeZone(timezone))
     problems.push({
@@ -54,19 +50,10 @@ export function readPeriod(given: PeriodQuery, defaultZone: string, problems: Fi
   return { startDate: startDate!, endDate: endDate!, timezone: timezone as string, days }
 }
 
-function readDate(path: string, given: unknown, problems: FieldProblem[]): string | undefined {
-  if (given === undefined) problems.push({ path, problem: 'is required, in the format YYYY-MM-DD' })
-  else if (typeof given !== 'string' || !isDate(given))
-    problems.push({ path, problem: `must be a date in the format YYYY-MM-DD, from ${firstDate} to ${lastDate}` })
-  else return given
+function readRequiredDate(path: string, given: unknown, problems: FieldProblem[]): string | undefined {
+  if (given !== undefined) return readDate(path, given, problems)
+  problems.push({ path, problem: 'is required, in the format YYYY-MM-DD' })
   return undefined
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < firstDate || text > lastDate) return false
-  const time = midnightOf(text)
-  // Date.parse reads February 30 as March 1 or 2.
-  return !Number.isNaN(time) && dateOf(time) === text
 }
 
 export function readEventName(given: unknown, problems: FieldProblem[]): EventName {

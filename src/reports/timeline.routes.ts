@@ -8,8 +8,11 @@ import type { Db } from '../db/db.ts'
 import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
+import { engagements } from '../messages/engagement.ts'
+import { eventOut } from '../messages/message-out.ts'
+import { EventOut } from '../messages/message-shapes.ts'
 import { type EventId, toText } from '../values/ids.ts'
-import type { TimelineEntry } from './timeline.sql.ts'
+import type { TimelineCard } from './timeline.sql.ts'
 import { listTimeline } from './timeline.ts'
 
 const TimelineOut = Named('TimelineEntry', {
@@ -27,6 +30,19 @@ const TimelineOut = Named('TimelineEntry', {
   evidence: Nullable(
     Type.String({ description: 'The line of the SMTP reply or bounce email that determined the classification.' }),
   ),
+  engagement: Nullable({
+    ...oneOf(...engagements),
+    description: 'How far the email of a message got. Only with `by_message`.',
+  }),
+  broadcast: Nullable(
+    Type.Object(
+      { id: Type.String(), name: Type.String() },
+      { description: 'The broadcast of a message. Only with `by_message`.' },
+    ),
+  ),
+  events: Type.Array(EventOut, {
+    description: 'The events of a message, oldest first, at most 200. Empty without `by_message`.',
+  }),
   change: Nullable(oneOf(...changes)),
   subscribed: Nullable(
     Type.Boolean({ description: 'Whether the contact was subscribed when it was created. Null for other changes.' }),
@@ -63,7 +79,15 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         description:
           'Messages, events and changes, newest first. `kind` is `message`, `event` or `change`; fields of other kinds are null.',
         params: IdParams,
-        querystring: Type.Object(pageQuery),
+        querystring: Type.Object({
+          ...pageQuery,
+          by_message: Type.Optional(
+            Type.Boolean({
+              description:
+                'With true, there is one entry for each email: its events are in `events`, not entries of their own. Unsubscriptions are both. Defaults to false.',
+            }),
+          ),
+        }),
         response: pages(TimelineOut),
       },
       handler: async (request) => {
@@ -72,7 +96,8 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
         // One more than the limit, to know whether there are others.
-        const wanted = { organizationId, contactId: id, limit: limit + 1, before }
+        const byMessage = request.query.by_message ?? false
+        const wanted = { organizationId, contactId: id, limit: limit + 1, before, byMessage }
         const rows = await read(organizationId, (tx) => listTimeline(tx, wanted))
         const { items, nextCursor } = toPage(rows, limit, (row) => [row.sortedAt.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
@@ -85,10 +110,13 @@ const timelineOut = outOf(
   TimelineOut,
   { message_id: 'msg', flow_id: 'flw' },
   {
-    event_id: ({ kind, id }: TimelineEntry) => (kind === 'event' ? toText('evt', id as EventId) : null),
-    subscribed: ({ isSubscribed }: TimelineEntry) => isSubscribed,
-    group: ({ groupId, groupName }: TimelineEntry) => groupId && { id: toText('grp', groupId), name: groupName },
-    actor: ({ actorType: type, actorId, actorName, actorIp }: TimelineEntry) =>
+    engagement: ({ card }: TimelineCard) => card?.engagement ?? null,
+    broadcast: ({ card }: TimelineCard) => card?.broadcast ?? null,
+    events: ({ card }: TimelineCard) => (card?.events ?? []).map(eventOut),
+    event_id: ({ kind, id }: TimelineCard) => (kind === 'event' ? toText('evt', id as EventId) : null),
+    subscribed: ({ isSubscribed }: TimelineCard) => isSubscribed,
+    group: ({ groupId, groupName }: TimelineCard) => groupId && { id: toText('grp', groupId), name: groupName },
+    actor: ({ actorType: type, actorId, actorName, actorIp }: TimelineCard) =>
       type && { type, id: actorIdText(type, actorId), name: actorName, ip: actorIp },
   },
 )

@@ -1,6 +1,7 @@
 import type { Actor, Change } from '../contacts/history.ts'
 import type { Reader } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import type { MessageCard } from '../messages/message-cards.ts'
 import { contactChangeNames } from '../values/event-types.ts'
 import {
   type ContactId,
@@ -43,6 +44,9 @@ export type TimelineEntry = {
   actorIp: string | null
 }
 
+/** An entry of a message, with all that happened to its email. */
+export type TimelineCard = TimelineEntry & { card: MessageCard | null }
+
 /** A position in the timeline: newest first, by time and then by id. */
 type Position = { at: Date; id: string }
 
@@ -52,6 +56,8 @@ export type TimelinePage = {
   contactId: ContactId
   limit: number
   before: Position | undefined
+  /** Whether the events of an email are part of the entry of its message. */
+  byMessage: boolean
 }
 
 /** The columns that a kind of entry has. */
@@ -79,7 +85,7 @@ export const selectMessages = (db: Reader, { organizationId, contactId, limit, b
  * Sorted by when they occurred, since the id of a bounce contains the time of its message. An event takes its actor from
  * the history entry with its id. Events that only inform webhooks about changes are left out.
  */
-export const selectEvents = (db: Reader, { organizationId, contactId, limit, before }: TimelinePage) => db<
+export const selectEvents = (db: Reader, { organizationId, contactId, limit, before, byMessage }: TimelinePage) => db<
   Row<'eventName' | 'messageId' | 'flowId' | 'flowName' | 'subject' | 'machine' | 'detail' | 'evidence' | ActorColumn>
 >`
   select event.*, history.actor_type, history.actor_id, history.ip as actor_ip,
@@ -91,6 +97,8 @@ export const selectEvents = (db: Reader, { organizationId, contactId, limit, bef
     from events
     where organization_id = ${organizationId} and contact_id = ${contactId}
       and event_name <> all (${[...contactChangeNames]}::text[]) and ${isBefore(before, sql`occurred_at`, sql`id`)}
+      -- An unsubscription also changes the contact.
+      and ${byMessage ? sql`(message_id is null or event_name = 'contactUnsubscribe')` : sql`true`}
     order by occurred_at desc, id desc
     limit ${limit}
   ) as event

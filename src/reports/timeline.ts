@@ -1,5 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import { timeOfId } from '../events/id-time.ts'
+import { findMessageCards } from '../messages/message-cards.ts'
 import {
   findActorNames,
   selectCreation,
@@ -7,6 +8,7 @@ import {
   selectHistory,
   selectMemberships,
   selectMessages,
+  type TimelineCard,
   type TimelineEntry,
   type TimelinePage,
 } from './timeline.sql.ts'
@@ -34,7 +36,7 @@ const blank: Omit<TimelineEntry, 'kind' | 'id' | 'sortedAt' | 'at'> = {
 }
 
 /** Returns messages, events and changes, newest first. */
-export async function listTimeline(db: Reader, page: TimelinePage): Promise<TimelineEntry[]> {
+export async function listTimeline(db: Reader, page: TimelinePage): Promise<TimelineCard[]> {
   const [messages, events, changes, memberships, creation] = await Promise.all([
     selectMessages(db, page),
     selectEvents(db, page),
@@ -61,7 +63,15 @@ export async function listTimeline(db: Reader, page: TimelinePage): Promise<Time
   const newest = entries.sort(newestFirst).slice(0, page.limit)
   const actorIds = newest.flatMap(({ actorId }) => actorId ?? [])
   const names = actorIds.length === 0 ? new Map() : await findActorNames(db, page.organizationId, actorIds)
-  return newest.map((entry) => ({ ...entry, actorName: names.get(entry.actorId) ?? null }))
+  const messageIds = page.byMessage
+    ? newest.flatMap(({ kind, messageId }) => (kind === 'message' ? messageId! : []))
+    : []
+  const cards = await findMessageCards(db, page.organizationId, messageIds)
+  return newest.map((entry) => ({
+    ...entry,
+    actorName: names.get(entry.actorId) ?? null,
+    card: (entry.kind === 'message' && cards.get(entry.messageId!)) || null,
+  }))
 }
 
 /** Recipients that unsubscribe themselves are not in the history. */

@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
+import type { EventName } from '../values/event-types.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** What a recipient of a broadcast did. `received`: the email was delivered, as far as is known. */
@@ -16,16 +17,20 @@ export function recipientCondition(organizationId: OrganizationId, operator: Bro
     case 'received':
       return received
     case 'opened':
-      return reacted(organizationId, ['emailOpen'])
+      return hasReaction(organizationId, sql`recipient.message_id`, ['emailOpen'])
     case 'clicked':
-      return reacted(organizationId, ['emailClick'])
+      return hasReaction(organizationId, sql`recipient.message_id`, ['emailClick'])
     case 'not_opened':
-      return sql`${received} and not ${reacted(organizationId, ['emailOpen', 'emailClick'])}`
+      return sql`${received} and not ${hasReaction(organizationId, sql`recipient.message_id`, readEvents)}`
   }
 }
 
-const reacted = (organizationId: OrganizationId, names: ('emailOpen' | 'emailClick')[]): Sql => sql`exists (
+/** Either of them proves that a person read the email. */
+export const readEvents: EventName[] = ['emailOpen', 'emailClick']
+
+/** Whether one of these events happened to a message. Automated ones do not count. */
+export const hasReaction = (organizationId: OrganizationId, messageId: Sql, names: EventName[]): Sql => sql`exists (
   select from first_occurrences
   where first_occurrences.organization_id = ${organizationId}
-    and first_occurrences.subject_id = recipient.message_id and first_occurrences.event_name = any (${names}::text[])
+    and first_occurrences.subject_id = ${messageId} and first_occurrences.event_name = any (${names}::text[])
     and first_occurrences.occurred_at < 'infinity')`

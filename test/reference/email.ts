@@ -145,6 +145,7 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('cancelMessage', { params: { id: later.body.data.message_id } })
   await recorder.record('cancelMessage', { params: { id }, status: 409 })
   await recorder.record('listMessages', { query: { status: 'sent', query: 'ada@example.com' } })
+  await recorder.record('exportMessages', { query: { status: 'sent', query: 'ada@example.com' } })
   await recorder.record('listInboxEmails', {
     query: { limit: '1' },
   })

@@ -14,7 +14,7 @@ export const selectedOptions = [
 ]
 
 /** In the order in which they happen to an email. */
-const eventLabels: Record<EventName, string> = {
+export const eventLabels: Record<EventName, string> = {
   emailSent: 'Sent',
   emailOpen: 'Opened',
   emailClick: 'Clicked',

@@ -134,6 +134,10 @@ export type EmailEvent = Item<Data<`${Org}/events`, 'get'>>
 export type EventName = EmailEvent['event_name']
 export type Message = Item<Data<`${Org}/messages`, 'get'>>
 export type MessageStatus = Message['status']
+/** What can be selected in the list of messages. */
+export type MessageEngagement = NonNullable<
+  NonNullable<paths[`${Org}/messages`]['get']['parameters']['query']>['engagement']
+>
 export type MessageDetail = Data<`${Org}/messages/{id}`, 'get'>
 export type EmailAttachment = Item<MessageDetail['attachments']>
 /** An event in the details of its message. */

@@ -1,9 +1,7 @@
-import { Anchor, Paper, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
-import { Link } from 'react-router'
+import { Paper, Text } from '@mantine/core'
 import { EventBadge } from '../activity/event-names.tsx'
-import type { EventName, TimelineEntry } from '../api/types.ts'
-import { paths } from '../paths.ts'
+import type { EventName, MessageStatus, TimelineEntry } from '../api/types.ts'
+import { StateBadge } from '../messages/message-status.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { ListFrame } from '../ui/list.tsx'
 import { Section } from '../ui/section.tsx'
@@ -11,6 +9,7 @@ import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import classes from './contact-timeline.module.css'
 import { useTimeline } from './contacts.api.ts'
+import { Detail, EmailCard, MessageLink } from './email-card.tsx'
 
 type Change = NonNullable<TimelineEntry['change']>
 
@@ -25,7 +24,7 @@ const changes: Record<Change, { tone: Tone; label: string }> = {
   group_removed: { tone: 'neutral', label: 'Group' },
 }
 
-/** Emails to a contact, their events, and all changes by the contact, the team and the API. */
+/** Emails to a contact with what happened to them, and all changes by the contact, the team and the API. */
 export function ContactTimeline({ contactId }: { contactId: string }) {
   const timeline = useTimeline(contactId)
   return (
@@ -42,7 +41,7 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
                   <Badge entry={entry} />
                 </div>
                 <div className={classes.text}>
-                  {entry.change ? <ChangeText entry={entry} /> : <EmailText entry={entry} />}
+                  <EntryText entry={entry} />
                 </div>
                 <Text size="xs" c="dimmed">
                   <Time at={entry.at} />
@@ -59,16 +58,15 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
 const keyOf = (entry: TimelineEntry) =>
   [entry.kind, entry.event_id ?? entry.message_id ?? entry.change, entry.group?.id, entry.at].join(' ')
 
-const messageLabels: Record<string, string> = {
-  suppressed: 'Not sent',
-  scheduled: 'Scheduled',
-  cancelled: 'Cancelled',
-}
-
 function Badge({ entry }: { entry: TimelineEntry }) {
   if (entry.change) return <StatusBadge tone={changes[entry.change].tone}>{changes[entry.change].label}</StatusBadge>
   if (entry.event_name) return <EventBadge name={entry.event_name as EventName} />
-  return <StatusBadge tone="neutral">{messageLabels[entry.status ?? ''] ?? 'Email'}</StatusBadge>
+  return <StateBadge status={entry.status as MessageStatus} engagement={entry.engagement} />
+}
+
+function EntryText({ entry }: { entry: TimelineEntry }) {
+  if (entry.change) return <ChangeText entry={entry} />
+  return entry.kind === 'message' ? <EmailCard entry={entry} /> : <EventText entry={entry} />
 }
 
 function ChangeText({ entry }: { entry: TimelineEntry }) {
@@ -113,40 +111,16 @@ function ChangeText({ entry }: { entry: TimelineEntry }) {
   }
 }
 
-function EmailText({ entry }: { entry: TimelineEntry }) {
+/** Unsubscriptions, and events without a message. */
+function EventText({ entry }: { entry: TimelineEntry }) {
   const by = actorText(entry)
   if (entry.event_name === 'contactUnsubscribe' && !entry.message_id)
     return <>Unsubscribed{by || (entry.detail ? `: ${describe(entry.detail)}` : '')}</>
   return (
     <>
-      {entry.message_id ? (
-        <Anchor component={Link} to={paths.message(entry.message_id)} c="inherit" fw={500}>
-          {entry.subject ?? entry.flow_name ?? 'Message'}
-        </Anchor>
-      ) : (
-        entry.subject
-      )}
-      {entry.machine && (
-        <Text span c="dimmed">
-          , automated
-        </Text>
-      )}
+      {entry.message_id && <MessageLink entry={entry} />}
       <Detail>{entry.detail && describe(entry.detail)}</Detail>
-      {entry.evidence && (
-        <Text component="q" size="xs" c="dimmed" className="break" title="The line that decided the classification">
-          {entry.evidence}
-        </Text>
-      )}
     </>
-  )
-}
-
-function Detail({ children }: { children: ReactNode }) {
-  if (!children) return null
-  return (
-    <Text size="xs" c="dimmed" className="break">
-      {children}
-    </Text>
   )
 }
 

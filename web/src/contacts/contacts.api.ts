@@ -31,7 +31,12 @@ export const useTimeline = (id: string) =>
   usePages<TimelineEntry>(
     keys.contactTimeline(id),
     (from, signal) =>
-      pageOf(api.GET('/api/v1/organization/contacts/{id}/timeline', { params: { path: { id }, query: from }, signal })),
+      pageOf(
+        api.GET('/api/v1/organization/contacts/{id}/timeline', {
+          params: { path: { id }, query: { ...from, by_message: true } },
+          signal,
+        }),
+      ),
     { live: true },
   )
 

@@ -36,7 +36,16 @@ export const messageColumns: Column<Message>[] = [
   {
     header: 'Flow',
     minWidth: '160px',
-    cell: (message) => <span className="two-lines">{message.flow_name ?? '–'}</span>,
+    cell: (message) => (
+      <>
+        <span className="two-lines">{message.flow_name ?? '–'}</span>
+        {message.broadcast && (
+          <Text size="xs" c="dimmed">
+            Broadcast {message.broadcast.name}
+          </Text>
+        )}
+      </>
+    ),
   },
   { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },
 ]

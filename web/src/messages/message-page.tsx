@@ -86,6 +86,7 @@ function MessageView({ message }: { message: MessageDetail }) {
               '–'
             ),
           ],
+          ...broadcastOf(message),
           ['Queued', <Time key="queued" at={message.queued_at} />],
           ...scheduledFor(message),
           ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
@@ -119,6 +120,18 @@ function MessageView({ message }: { message: MessageDetail }) {
     </>
   )
 }
+
+const broadcastOf = ({ broadcast }: MessageDetail): [string, ReactNode][] =>
+  broadcast
+    ? [
+        [
+          'Broadcast',
+          <Anchor key="broadcast" component={Link} to={paths.broadcast(broadcast.id)}>
+            {broadcast.name}
+          </Anchor>,
+        ],
+      ]
+    : []
 
 /** The other recipients that the recipient sees. */
 const otherRecipients = ({ to, cc, contact }: MessageDetail): [string, ReactNode][] => [

@@ -2,13 +2,16 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf, download, omitEmpty, pageOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
-import type { Message, MessageStatus } from '../api/types.ts'
+import type { Message, MessageEngagement, MessageStatus } from '../api/types.ts'
 
 const liveRefetchMs = 3_000
 
 export type MessageFilter = {
   query: string
   status: MessageStatus | ''
+  engagement: MessageEngagement | ''
+  start_date?: string
+  end_date?: string
   flow_id: string
   is_test: boolean | undefined
 }
@@ -21,6 +24,14 @@ export const useMessages = (filter: MessageFilter) =>
         api.GET('/api/v1/organization/messages', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
       ),
     { live: true },
+  )
+/** Downloads the messages as CSV. */
+export const exportMessages = (filter: MessageFilter, fileName: string) =>
+  download(
+    `/api/v1/organization/messages/export?${new URLSearchParams(
+      Object.entries(omitEmpty(filter)).map(([name, value]) => [name, String(value)]),
+    )}`,
+    fileName,
   )
 export const messageQuery = (id: string) =>
   queryOptions({

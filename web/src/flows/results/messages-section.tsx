@@ -1,16 +1,13 @@
-import type { MessageStatus } from '../../api/types.ts'
 import { messageColumns } from '../../messages/message-columns.tsx'
-import { messageStatusOptions } from '../../messages/message-status.tsx'
-import { useMessages } from '../../messages/messages.api.ts'
+import { messageStateOptions, stateFilter } from '../../messages/message-status.tsx'
+import { exportMessages, useMessages } from '../../messages/messages.api.ts'
 import { isTestFilter, TestFilter } from '../../messages/test-filter.tsx'
+import { ExportButton } from '../../ui/export-button.tsx'
 import { FilterSelect } from '../../ui/filters.tsx'
 import { TableList } from '../../ui/list.tsx'
-import { count } from '../../ui/numbers.ts'
 import { SearchField } from '../../ui/search-field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import { CsvButton } from './csv-button.tsx'
-import { allMessages, exportRowsMax } from './results.api.ts'
 
 const columns = messageColumns.filter(({ header }) => header !== 'Flow')
 
@@ -26,7 +23,7 @@ export function MessagesSection({ flowId, fileName, optional = false }: Props) {
   const { filter, field, filtered } = useFilters('query', 'status', 'test')
   const asked = {
     query: filter.query,
-    status: filter.status as MessageStatus | '',
+    ...stateFilter(filter.status),
     flow_id: flowId,
     is_test: isTestFilter(filter.test),
   }
@@ -35,30 +32,10 @@ export function MessagesSection({ flowId, fileName, optional = false }: Props) {
   return (
     <Section
       title="Messages"
-      description={`All emails of this flow, newest first. The CSV file has up to ${count(exportRowsMax)} rows.`}
+      description="All emails of this flow, newest first. Automated opens and clicks don’t count."
       actions={
         (messages.data?.length ?? 0) > 0 && (
-          <CsvButton
-            name={`${fileName}-messages`}
-            label="messages"
-            header={[
-              'message_id',
-              'contact_id',
-              'email',
-              'subject',
-              'status',
-              'reason',
-              'test',
-              'queued_at',
-              'sent_at',
-            ]}
-            rows={async () =>
-              (await allMessages(asked)).map((message) => [
-                ...[message.id, message.contact.id, message.contact.email, message.subject, message.status],
-                ...[message.reason, message.is_test ? 'true' : 'false', message.queued_at, message.sent_at],
-              ])
-            }
-          />
+          <ExportButton size="xs" run={() => exportMessages(asked, `${fileName}-messages.csv`)} />
         )
       }
     >
@@ -70,7 +47,7 @@ export function MessagesSection({ flowId, fileName, optional = false }: Props) {
         filters={
           <>
             <SearchField label="Search messages" placeholder="Search by email or subject" {...field('query')} />
-            <FilterSelect label="Status" placeholder="Any status" data={messageStatusOptions} {...field('status')} />
+            <FilterSelect label="Status" placeholder="Any status" data={messageStateOptions} {...field('status')} />
             <TestFilter {...field('test')} />
           </>
         }

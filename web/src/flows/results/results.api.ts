@@ -1,15 +1,14 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, dataOf, omitEmpty, type Page, pageOf } from '../../api/client.ts'
+import { api, dataOf, type Page, pageOf } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { type PageParams, usePages } from '../../api/pages.ts'
-import type { LinkClick, Message } from '../../api/types.ts'
-import type { MessageFilter } from '../../messages/messages.api.ts'
+import type { LinkClick } from '../../api/types.ts'
 import type { Range } from '../../overview/overview.api.ts'
 
 const refetchMs = 15_000
 const exportPageRows = 100
 /** A file of more rows takes minutes to collect. */
-export const exportRowsMax = 10_000
+const exportRowsMax = 10_000
 
 export type Period = Range & { timezone: string }
 
@@ -45,15 +44,6 @@ export const useLinkClicks = (id: string, filter: ClickFilter) =>
 
 export const allLinkClicks = (id: string, filter: ClickFilter) =>
   collect<LinkClick>((from) => fetchClicks(id, filter, { ...from, limit: exportPageRows }))
-
-export const allMessages = (filter: MessageFilter) =>
-  collect<Message>((from) =>
-    pageOf(
-      api.GET('/api/v1/organization/messages', {
-        params: { query: { ...omitEmpty(filter), ...from, limit: exportPageRows } },
-      }),
-    ),
-  )
 
 /** Returns all rows of a list, up to the limit of an export. */
 async function collect<Row>(fetchPage: (from: PageParams) => Promise<Page<Row>>): Promise<Row[]> {

@@ -1,0 +1,34 @@
+/** How far an email got, from the first step to the last. */
+export const engagements = ['delivered', 'opened', 'clicked', 'unsubscribed', 'complained', 'bounced'] as const
+export type Engagement = (typeof engagements)[number]
+
+/** The words of the recipients of broadcasts (`segments/broadcast-recipients.ts`). */
+export const engagementFilters = [
+  'delivered',
+  'opened',
+  'clicked',
+  'not_opened',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+export type EngagementFilter = (typeof engagementFilters)[number]
+
+type Reacted = {
+  status: string
+  isTest: boolean
+  firstOpenedAt: Date | null
+  firstClickedAt: Date | null
+  complainedAt: Date | null
+  unsubscribedAt: Date | null
+}
+
+/** Returns null if the email was not sent, or if it is a test, which has no events. */
+export function engagementOf(message: Reacted): Engagement | null {
+  if (message.status === 'bounced') return 'bounced'
+  if (message.status !== 'sent' || message.isTest) return null
+  if (message.complainedAt) return 'complained'
+  if (message.unsubscribedAt) return 'unsubscribed'
+  if (message.firstClickedAt) return 'clicked'
+  return message.firstOpenedAt ? 'opened' : 'delivered'
+}
