@@ -29,11 +29,13 @@ const filterQuery = {
   }),
   start_date: Type.Optional(
     Type.String({
+      format: 'date',
       description: 'Emails accepted on this date (YYYY-MM-DD) or later, in the time zone of the organization.',
     }),
   ),
   end_date: Type.Optional(
     Type.String({
+      format: 'date',
       description: 'Emails accepted on this date (YYYY-MM-DD) or earlier, in the time zone of the organization.',
     }),
   ),

@@ -145,7 +145,10 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('cancelMessage', { params: { id: later.body.data.message_id } })
   await recorder.record('cancelMessage', { params: { id }, status: 409 })
   await recorder.record('listMessages', { query: { status: 'sent', query: 'ada@example.com' } })
-  await recorder.record('exportMessages', { query: { status: 'sent', query: 'ada@example.com' } })
+  await recorder.record('exportMessages', {
+    query: { status: 'sent', query: 'ada@example.com' },
+    shorten: (csv: string) => csv.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-03-02T10:15:00.120Z'),
+  })
   await recorder.record('listInboxEmails', {
     query: { limit: '1' },
   })
