@@ -164,6 +164,8 @@ test('no operation reads or changes data of another organization', async () => {
     const expected = sharedNames.has(kind!) ? 200 : 404
     expect([method, path, answer.status]).toEqual([method, path, expected])
   }
+  const audience = { group_ids: [ids.groups] }
+  expect((await other.manage('POST', '/organization/broadcasts/count-audience', { audience })).status).toBe(422)
   await other.manage('DELETE', `/organization/receiving-sites/${ids.site}`)
   const lists = reads.filter((path) => !Object.values(ids).some((id) => path.includes(`/${id}`)))
   const seen = await everything(other, lists)
