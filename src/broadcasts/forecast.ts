@@ -57,6 +57,11 @@ export async function forecast(portions: readonly Portion[], pace: Pace): Promis
   const stretches: Stretch[] = []
   let at = Math.min(...waiting.map(({ startsAt }) => startsAt))
   let cause: Cause | undefined = 'start'
+  const wait = (reason: Cause, until: number) => {
+    // Of several reasons in a row, the first is named.
+    if (cause === undefined || cause === 'start') cause = reason
+    at = until
+  }
   for (let step = 0; waiting.length > 0; step++) {
     if (step === stepsMax) return { stretches, isComplete: false, limits }
     if (pacer.isDue) await pacer.turn()
@@ -64,16 +69,14 @@ export async function forecast(portions: readonly Portion[], pace: Pace): Promis
     const next = waiting.toSorted((a, b) => a.stateAt(at).until - b.stateAt(at).until)[0]!
     const { until: changesAt } = next.stateAt(at)
     if (open.length === 0) {
-      cause = at < next.startsAt ? 'local_time' : 'sending_hours'
-      at = changesAt
+      wait(at < next.startsAt ? 'local_time' : 'sending_hours', changesAt)
       continue
     }
     const opened = limits.map((shared) => ({ ...shared, open: new OpenLimit(shared.limit, shared.use, at) }))
     const room = Math.floor(Math.min(Number.POSITIVE_INFINITY, ...opened.map(({ open, share }) => open.room / share)))
     const midnight = (Math.floor(at / dayMs) + 1) * dayMs
     if (room === 0) {
-      cause = 'daily_limit'
-      at = midnight
+      wait('daily_limit', midnight)
       continue
     }
     const until = Math.min(changesAt, room === Number.POSITIVE_INFINITY ? room : midnight)

@@ -194,11 +194,11 @@ async function batchesOf(
   const isDivided = portions.length > 1
   const sent = await forecast(first, pace)
   const items = batchesIn(sent, pace, 'sample', isDivided)
-  const others = rest.reduce((sum, { recipients }) => sum + recipients, 0)
-  if (others === 0 || !sent.isComplete) return { items, isComplete: sent.isComplete }
+  const left = rest.reduce((sum, { recipients }) => sum + recipients, 0)
+  if (left === 0 || !sent.isComplete) return { items, isComplete: sent.isComplete }
   const waiting: Batch = {
     part: 'rest',
-    recipients: others,
+    recipients: left,
     isEstimate: false,
     startsAt: null,
     endsAt: null,
@@ -211,11 +211,12 @@ async function batchesOf(
     startsAt: portion.at === null ? decidedAt : +localStart(portion.at, portion.zone, new Date(decidedAt)),
   }))
   const followed = await forecast(later, { ...pace, limits: sent.limits })
-  const [next, ...more] = batchesIn(followed, pace, 'rest', isDivided)
-  return {
-    items: [...items, ...(next ? [{ ...next, waitsFor: 'winner' as const }] : []), ...more],
-    isComplete: followed.isComplete,
-  }
+  // At their local time, they wait longer than for the winner.
+  const reason = broadcast.schedule.per_recipient ? 'local_time' : 'winner'
+  const others = batchesIn(followed, pace, 'rest', isDivided).map((batch) =>
+    batch.waitsFor === 'start' ? { ...batch, waitsFor: reason as Batch['waitsFor'] } : batch,
+  )
+  return { items: [...items, ...others], isComplete: followed.isComplete }
 }
 
 /** Divides the recipients of each portion in the same proportion. */

@@ -24,7 +24,7 @@ const done: Record<Action, string> = {
   retryFailed: 'Sending to the failed recipients again.',
 }
 
-export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) {
+export function BroadcastActions({ broadcast, isEditing }: { broadcast: BroadcastDetail; isEditing: boolean }) {
   const { id, status, counts } = broadcast
   const me = useMe()
   const navigate = useNavigate()
@@ -52,13 +52,12 @@ export function BroadcastActions({ broadcast }: { broadcast: BroadcastDetail }) 
     onError: (error) => toast(messageOf(error), 'bad'),
   })
   const mayStart = me.data?.user.can_start_broadcasts ?? false
+  const mayChange = mayStart && (!broadcast.service_announcement || me.data?.user.role === 'owner')
   const isCancellable = ['scheduled', 'preparing', 'sending', 'paused'].includes(status)
   const isDeletable = broadcast.recipients === null && ['draft', 'cancelled', 'expired'].includes(status)
   return (
     <>
-      {status === 'scheduled' && mayStart && (!broadcast.service_announcement || me.data?.user.role === 'owner') && (
-        <ScheduledActions broadcast={broadcast} />
-      )}
+      {status === 'scheduled' && mayChange && !isEditing && <ScheduledActions broadcast={broadcast} />}
       {status === 'sending' && (
         <Button
           variant="default"

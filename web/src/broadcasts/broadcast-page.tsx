@@ -22,7 +22,7 @@ export function BroadcastPage() {
       title={broadcast.data?.name ?? 'Broadcast'}
       beside={broadcast.data && <BroadcastBadge broadcast={broadcast.data} />}
       back={{ to: paths.broadcasts, label: 'Broadcasts' }}
-      actions={broadcast.data && <BroadcastActions broadcast={broadcast.data} />}
+      actions={broadcast.data && <BroadcastActions broadcast={broadcast.data} isEditing={isEditing} />}
     >
       <Load query={broadcast}>
         {(data) => {

@@ -10,7 +10,6 @@ import { paths } from '../paths.ts'
 import { useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { DayAndClock } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { UnsavedGuard } from '../ui/unsaved-guard.tsx'
 import { isEmpty } from './audience-count.tsx'
@@ -23,6 +22,7 @@ import classes from './draft-view.module.css'
 import { EmailPreview } from './email-preview.tsx'
 import { FlowFields } from './flow-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
+import { StartTime } from './start-time.tsx'
 import { useVariables } from './use-variables.ts'
 import { VariantFields } from './variant-fields.tsx'
 
@@ -148,7 +148,7 @@ function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
 function ScheduledNotice({ broadcast: { starts_at: at } }: { broadcast: BroadcastDetail }) {
   return (
     <Notice tone="info" title="This broadcast is scheduled">
-      It starts {at ? <DayAndClock at={at} /> : 'at its time'}, with the changes that are saved until then.
+      It starts <StartTime at={at} />, with the changes that are saved until then.
     </Notice>
   )
 }

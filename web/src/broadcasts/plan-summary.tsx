@@ -16,10 +16,10 @@ export function PlanSummary({ check, test, isAnnouncement }: Props) {
     [plan.emails.length > 1 ? 'Subjects' : 'Subject', <Lines key="subject" lines={plan.emails.map(subjectText)} />],
     ['Speed', <Lines key="speed" lines={speedLines(plan)} />],
     ['Done', endLine(plan)],
-    ['Left out', leftOut || 'Nobody in the audience'],
+    ['Left out', leftOut || 'Nobody'],
   ]
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" className={classes.plan ?? ''}>
       <ul className={classes.batches} aria-label="Plan">
         {batchLines(plan, test).map(({ when, who }) => (
           <li key={`${when} ${who}`}>

@@ -55,7 +55,7 @@ function reasonText({ waits_for: reason, starts_at: startsAt }: Batch, test: Tes
     case 'sending_hours':
       return ', when the sending hours begin'
     case 'daily_limit':
-      return ', when the limit of the day before no longer applies'
+      return ', when the daily limit allows more'
     case 'winner':
       return startsAt === null
         ? ''
@@ -65,8 +65,11 @@ function reasonText({ waits_for: reason, starts_at: startsAt }: Batch, test: Tes
   }
 }
 
+/** Empty if it takes less than a minute. */
 const endText = ({ starts_at: startsAt, ends_at: endsAt }: Batch, time: (at: string) => string) =>
-  endsAt === null || endsAt === startsAt ? '' : `, until about ${time(endsAt)}`
+  endsAt === null || startsAt === null || Date.parse(endsAt) - Date.parse(startsAt) < 60_000
+    ? ''
+    : `, until about ${time(endsAt)}`
 
 /** What limits the speed. */
 export function speedLines({ messages_per_hour: perHour, limits }: BroadcastPlan): string[] {

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize, share } from '../ui/numbers.ts'
-import { DayAndClock, ZonedTime } from '../ui/time.tsx'
+import { ZonedTime } from '../ui/time.tsx'
 import { broadcastQuery, doneOf } from './broadcasts.api.ts'
 import { isWaitingForWinner } from './plan.ts'
+import { StartTime } from './start-time.tsx'
 import { aboutText, useRate } from './use-rate.ts'
 
 /** Why it is not sending, and how far it is. */
@@ -36,8 +37,7 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
     case 'scheduled':
       return (
         <Notice tone="info" role="status" title="Scheduled">
-          It starts {starts_at ? <DayAndClock at={starts_at} /> : 'at its time'}, with the contacts that are in the
-          audience then.
+          It starts <StartTime at={starts_at} />, with the contacts that are in the audience then.
         </Notice>
       )
     case 'preparing':

@@ -117,7 +117,8 @@ function actionText(kind: FormProps['kind'], { recipients, incomplete, plan }: B
   if (kind === 'schedule') return `Schedule for ${people(recipients - incomplete)}`
   const atOnce = sentAtOnce(plan)
   if (atOnce === 0) return `Start for ${people(recipients - incomplete)}`
-  return `Send to ${people(plan.batches.length === 1 ? recipients - incomplete : atOnce)}`
+  if (plan.batches.length === 1) return `Send to ${people(recipients - incomplete)}`
+  return `Send to ${plan.batches[0]?.estimated ? 'about ' : ''}${people(atOnce)}`
 }
 
 export const unsubscribedText = (value: number) =>
