@@ -2,7 +2,7 @@ import type { Db } from '../db/db.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
-import { findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
+import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { cancelPending, markFinished, reconcileQueued, repairCounts, selectOpenParts } from './ledger.sql.ts'
 import { countWholeLedger, forLedger, type LedgerParts } from './ledger-slices.ts'
 import { upsertResults } from './results.sql.ts'
@@ -37,17 +37,22 @@ export async function finishBroadcast(parts: LedgerParts & { db: Db }, claim: Cl
   const counted = await countWholeLedger(parts, broadcast)
   if (!counted) return end(0)
   if (counted.pending || counted.queued) return end(checkEveryMs)
-  const results = await countResults(parts, broadcast)
-  if (!results) return end(0)
-  await parts.db.begin(async (tx) => {
+  const isEnded = await parts.db.begin(async (tx) => {
     const current = await lockBroadcast(tx, organizationId, id)
     const isSame = current?.status === broadcast.status
     if (isSame) {
       await repairCounts(tx, broadcast, { before, counted })
       await markFinished(tx, broadcast, isCancelled ? 'cancelled' : 'sent')
-      await upsertResults(tx, organizationId, results)
       await announceBroadcast(tx, broadcast, 'broadcastFinished')
     }
     await settleJobs(tx, [{ claim, retryInMs: isSame ? null : 0 }])
+    return isSame
   })
+  if (isEnded) await storeResults(parts, broadcast)
+}
+
+/** Counts the results for the first request. If this fails or is interrupted, they are counted when somebody asks for them. */
+async function storeResults(parts: LedgerParts & { db: Db }, broadcast: Broadcast): Promise<void> {
+  const results = await countResults(parts, broadcast).catch(() => undefined)
+  if (results) await upsertResults(parts.db.statement, broadcast.organizationId, results).catch(() => {})
 }

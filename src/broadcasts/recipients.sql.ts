@@ -3,7 +3,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import { recipientCondition } from '../segments/broadcast-recipients.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
-import type { RecipientStatus } from './broadcasts.sql.ts'
+import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 import { findClickers } from './clickers.sql.ts'
 import { clicksOf, eventsFrom, idRangeOf, type SentBroadcast } from './sent-emails.sql.ts'
 
@@ -61,13 +61,16 @@ export const positionOf = ({ engagement }: RecipientFilter, row: RecipientRow): 
  */
 export async function selectRecipients(
   db: Reader,
-  broadcast: SentBroadcast,
+  broadcast: SentBroadcast & Pick<Broadcast, 'counts'>,
   filter: RecipientFilter,
-  page: Page,
+  { after, limit }: Page,
 ): Promise<RecipientRow[]> {
   const { organizationId, startedAt } = broadcast
   const names = filter.engagement && eventsOf[filter.engagement]
   if (names && !startedAt) return []
+  // Few recipients of a million may have a status: the ledger is not read further than to the last of them.
+  const limitMax = filter.status === undefined ? limit : Math.min(limit, broadcast.counts[filter.status] ?? 0)
+  const page = { after, limit: limitMax }
   const clickers = filter.link === undefined ? undefined : await findClickers(db, broadcast, filter.link)
   const recipients = names
     ? recipientsByEvents(broadcast, names, filter, { ...page, among: clickers })

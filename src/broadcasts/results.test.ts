@@ -44,7 +44,10 @@ async function sendLarge(app: TestApp) {
 test('the results of a large broadcast are counted in the background, and requests get the last ones', async () => {
   await using app = await startTestApp()
   const { broadcast, path, recipients, open } = await sendLarge(app)
-  const { results, results_counted_at: atTheEnd } = await broadcast.get()
+  const { results, results_counted_at: atTheEnd } = await until('the count at the end', async () => {
+    const counted = await broadcast.get()
+    return counted.results_counted_at !== null && counted
+  })
   expect(results).toMatchObject({ opened: 0, not_opened: 3 })
   await open(recipients[0])
   // Current for five seconds.

@@ -13,9 +13,9 @@ import { type StoredResults, selectResults, upsertResults } from './results.sql.
 /** Broadcasts up to this size are counted while the request waits. */
 const countedAtOnceMax = 10_000
 export const linksListedMax = 100
-/** Results are current for five seconds, or for twenty times as long as it takes to count them. */
+/** Results are current for five seconds, or for five times as long as it takes to count them. */
 const currentMsMin = 5_000
-const currentFactor = 20
+const currentFactor = 5
 /** How long a request waits for the results of several broadcasts. */
 const listWaitMsMax = 150
 const countMsMax = 120_000
