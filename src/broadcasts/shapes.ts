@@ -27,8 +27,7 @@ const Ids = Type.Array(Type.String(), { maxItems: idsMax })
 const localTime = 'A local time in `time_zone` such as `2026-12-01T09:00`, or a time with an offset.'
 
 const NotOpened = Type.String({
-  description:
-    'A broadcast: the contacts to whom it was delivered and who neither opened nor clicked. Instead of groups and segments.',
+  description: 'A broadcast: those who got it and neither opened nor clicked, instead of groups and segments.',
 })
 const AllSubscribed = Type.Boolean({
   description: 'All subscribed contacts, instead of groups and segments.',
@@ -53,14 +52,14 @@ const AudienceOut = Named('Audience', {
 const Window = Named('SendingWindow', {
   days: Type.Array(oneOf(...weekdays), { minItems: 1, maxItems: 7, uniqueItems: true }),
   from: Type.String({ description: 'A time of day such as `08:00`.' }),
-  to: Type.String({ description: 'A time of day such as `18:00`, later than `from`. `24:00` is midnight.' }),
+  to: Type.String({ description: 'Such as `18:00`, later than `from`. `24:00` is midnight.' }),
 })
 const scheduleFields = {
   at: Nullable(Type.String({ description: `${localTime} Null to send when the broadcast is started.` })),
   time_zone: Type.String({ description: 'An IANA time zone.' }),
   per_recipient: Type.Boolean({
     description:
-      'Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`.',
+      'Send at the local time of each recipient. Those without a time zone get it at the time in `time_zone`.',
   }),
   time_zone_attribute: Type.String({ description: 'The attribute of contacts that contains their time zone.' }),
   window: Nullable(Window),
