@@ -13,7 +13,7 @@ import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
 import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
-import { trackLinks } from './track-links.ts'
+import { trackLinks } from '../flows/track-links.ts'
 
 /** By the signed message id. */
 export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>

@@ -9,7 +9,7 @@ import { compose } from '../mime/compose.ts'
 import { createTokens, type MailIds } from '../secrets/tokens.ts'
 import { Refusal } from '../values/errors.ts'
 import { newId } from '../values/ids.ts'
-import { trackLinks } from './track-links.ts'
+import { trackLinks } from '../flows/track-links.ts'
 
 const tokens = createTokens({ current: 'secret' })
 const ids: MailIds = {

@@ -1,5 +1,5 @@
-import { decodeEntities, escapeHtml } from '../flows/html-entities.ts'
-import { type Attribute, visitTags } from '../flows/html-tags.ts'
+import { decodeEntities, escapeHtml } from './html-entities.ts'
+import { type Attribute, visitTags } from './html-tags.ts'
 import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
