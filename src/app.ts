@@ -153,6 +153,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
       parts.tasks.stop()
       parts.safePost.close()
       parts.storage.close()
+      parts.linkChecker.close()
       parts.connector.close()
       await parts.servers.close()
       await parts.hints.stop()

@@ -32,6 +32,7 @@ import { createEventCounter, EventRecorder } from './events/record.ts'
 import { BuiltInFlows } from './flows/built-in-flows.ts'
 import { createMetrics, metricsTextOf } from './http/metrics.ts'
 import { ServedImages } from './images/served-images.ts'
+import { LinkChecker } from './link-checks/link-checker.ts'
 import { spfSource } from './mail/dns-records.ts'
 import { mailServerBox } from './mail-servers/credentials.ts'
 import { WebhookAddresses } from './mail-servers/webhook-addresses.ts'
@@ -191,6 +192,7 @@ export function createParts(options: PartsOptions) {
     retryDelays: retryDelaysOf(config.WEBHOOK_RETRY_DELAYS),
     safePost: createSafePost({ ...egress, timeoutMs: config.WEBHOOK_TIMEOUT_MS }),
     storage: new Storage(egress),
+    linkChecker: new LinkChecker({ ...egress, shares }),
     exportBox: new SecretBox(secrets, 'export secrets'),
   }
 }

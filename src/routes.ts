@@ -49,6 +49,7 @@ import { imageFileRoutes } from './images/image-files.routes.ts'
 import { imageRoutes } from './images/images.routes.ts'
 import { importRoutes } from './imports/imports.routes.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
+import { linkCheckRoutes } from './link-checks/link-checks.routes.ts'
 import { mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
 import { recordState } from './mail-servers/states.ts'
 import { collectToolRoutes, mcpRoutes } from './mcp/mcp.routes.ts'
@@ -233,6 +234,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, draftRoutes({ db, senders, runner }))
           await add(organization, versionRoutes({ db, read }))
           await add(organization, previewRoutes({ db, runner }))
+          await add(organization, linkCheckRoutes({ linkChecker: parts.linkChecker }))
           await add(organization, flowSendRoutes({ acceptor }))
           await add(organization, testEmailRoutes(testEmails))
           await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))

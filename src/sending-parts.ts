@@ -75,6 +75,7 @@ export function createSendingParts(options: SendingPartsOptions) {
     runner: new TemplateRunner({
       tasks,
       cpuMs: limits.templateCpuMs,
+      baseUrl: config.BASE_URL,
       findBrand: (organizationId) => getBrandValues(db, organizationId, config.BASE_URL),
       findParts: (organizationId, names) => findParts(db, organizationId, names),
     }),

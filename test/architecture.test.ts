@@ -20,6 +20,7 @@ const order = [
   'accounts',
   'api-requests',
   'webhooks',
+  'link-checks',
   'domains',
   'receiving-sites',
   'events',

@@ -56,6 +56,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'GET /api/v1/event-types': 'webhooks:read',
   'POST /api/v1/organization/flows/preview': 'flows:read',
   'POST /api/v1/organization/flows/:id/preview': 'flows:read',
+  'POST /api/v1/organization/flows/check-links': 'flows:read',
   'DELETE /api/v1/organization/messages/:id': 'flows:send',
   'POST /api/v1/organization/broadcasts/:id/start': 'broadcasts:send',
   'POST /api/v1/organization/broadcasts/:id/schedule': 'broadcasts:send',

@@ -60,7 +60,31 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
     incomplete_contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
     unused_context_keys: [],
     plan: expect.objectContaining({ messages_per_hour: 1000 }),
+    findings: [
+      {
+        check: 'link',
+        path: 'html',
+        line: 1,
+        column: greeting.html.indexOf('"https') + 1,
+        problem: 'The link "https://example.com/news" leads to a test address.',
+        advice: 'Replace it with the address of your site.',
+        variant: null,
+      },
+      expect.objectContaining({ check: 'postal_address', variant: null }),
+    ],
+    links: [],
+    html_bytes: expect.any(Number),
   })
+  const variants = [{ share: 50 }, { subject: 'x'.repeat(80), share: 50 }]
+  await app.manage('PATCH', path, { variants })
+  const { findings, html_bytes: bytes } = (await app.manage('POST', `${path}/check`)).body.data
+  expect(findings.map(({ check, variant }: Record<string, string>) => [check, variant])).toEqual([
+    ['link', null],
+    ['postal_address', null],
+    ['subject', 'B'],
+  ])
+  expect(bytes).toBeGreaterThan(200)
+  await app.manage('PATCH', path, { variants: [] })
   const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
   expect(copy).toMatchObject({ name: 'Copy of News', status: 'draft', audience: changes.audience, flow_id: flow })
   expect((await app.manage('GET', '/organization/broadcasts?limit=1')).body.data).toMatchObject([{ id: copy.id }])

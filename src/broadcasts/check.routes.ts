@@ -15,6 +15,7 @@ import { toText } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { type Check, type CheckParts, checkBroadcast } from './check.ts'
+import { emailCheckFields, emailCheckOut } from './check-shapes.ts'
 import { countForMoment } from './count-audience.ts'
 import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { PlanOut, planOut } from './plan-shapes.ts'
@@ -51,6 +52,7 @@ const CheckOut = Named('BroadcastCheck', {
   ),
   unused_context_keys: Type.Array(Type.String()),
   plan: PlanOut,
+  ...emailCheckFields,
 })
 
 const AudienceCountOut = Named('AudienceCount', {
@@ -74,7 +76,7 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         operationId: 'checkBroadcast',
         summary: 'Check a broadcast',
         description:
-          'Counts the recipients, finds missing variables, and says who would get the email when, without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
+          'Counts the recipients, finds missing variables, says who would get the email when, and checks the email (links, images, alt texts, subject, size, postal address), without sending anything. Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
         errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
         params: IdParams,
         querystring: Type.Object({
@@ -173,4 +175,5 @@ const checkOut = (check: Check, timeZone: string) => ({
   })),
   unused_context_keys: check.unusedContextKeys,
   plan: planOut({ ...check.plan, timeZone }),
+  ...emailCheckOut(check),
 })

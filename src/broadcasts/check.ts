@@ -1,11 +1,12 @@
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
-import { draftValues } from '../flows/values.ts'
+import { draftValues, type TemplateValues } from '../flows/values.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { type AudienceContact, type AudienceCounts, countZones, selectAudience } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
+import { type CheckedEmails, checkEmails, nothingChecked } from './check-emails.ts'
 import { addCounts, noCounts, readAudience } from './count-audience.ts'
 import { type Plan, type PlanParts, planBroadcast } from './plan.ts'
 import { checkPlannedTime } from './schedule.ts'
@@ -23,7 +24,8 @@ const zonesMax = 1_000
 
 export type CheckParts = PlanParts & { templates: TemplateCache; runner: TemplateRunner }
 
-export type Check = AudienceCounts & {
+export type Check = AudienceCounts &
+  CheckedEmails & {
   /** How many recipients were checked for missing variables. */
   checked: number
   missing: number
@@ -53,7 +55,8 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
   for (const { fromEmail } of versions) await parts.senders.check({ organizationId, address: fromEmail })
   const zones = new Map<string, number>()
   let subjects: (string | null)[] = versions.map(() => null)
-  const check: Omit<Check, 'plan'> = {
+  let firstComplete: TemplateValues | undefined
+  const check: Omit<Check, 'plan' | keyof CheckedEmails> = {
     ...noCounts,
     checked: 0,
     missing: 0,
@@ -73,7 +76,8 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
     check.checked++
     check.unusedContextKeys = drafts[0]!.unused.filter((key) => drafts.every(({ unused }) => unused.includes(key)))
     if (missing.length === 0) {
-      if (check.checked - check.missing === 1) subjects = drafts.map(({ subject }) => subject)
+      if (!firstComplete) subjects = drafts.map(({ subject }) => subject)
+      firstComplete ??= values
       return
     }
     check.missing++
@@ -102,5 +106,8 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
     },
   })
   const { recipients } = check
-  return { ...check, plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }) }
+  const emails = firstComplete
+    ? await checkEmails(parts.runner, versions, firstComplete, flow.kind === 'marketing')
+    : nothingChecked
+  return { ...check, ...emails, plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }) }
 }

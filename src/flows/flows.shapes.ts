@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { FieldProblemOut, Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { etagOf } from '../http/etag.ts'
 import { fieldsIn, outOf } from '../http/out-of.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
+import { checkNames } from './email-checks.ts'
 import type { FlowSummary } from './flows.sql.ts'
 import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
 
@@ -33,6 +34,21 @@ export const draftFields = {
 const DraftFields = Type.Object(draftFields)
 
 export const VariableOut = Named('Variable', { name: Type.String(), has_default: Type.Boolean() })
+/** What `checkEmail` returns. */
+export const checkFields = {
+  findings: Type.Array(
+    Named('EmailFinding', {
+      check: oneOf(...checkNames),
+      ...FieldProblemOut.properties,
+      advice: Type.String({ description: 'How to correct it.' }),
+    }),
+    { description: 'What should be corrected before the email is sent. It does not prevent sending.' },
+  ),
+  links: Type.Array(Type.String(), {
+    description: 'The http links of the email, at most 50. Whether they can be reached is checked on request.',
+  }),
+  html_bytes: Type.Integer({ description: 'The size of the HTML as it is sent, with tracked links.' }),
+}
 const templateOut = {
   subject: Type.String(),
   html: Type.String(),

@@ -7,7 +7,7 @@ import type { Db } from '../db/db.ts'
 import { answers, FieldProblemOut, FreeObject, IdParams, Named, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
+import { checkFields, contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
@@ -36,7 +36,7 @@ const PreviewOut = Named('Preview', {
   variables: Type.Array(VariableOut),
   missing: Type.Array(Type.String()),
   problems: Type.Array(FieldProblemOut),
-  warnings: Type.Array(Type.String(), { description: 'Problems that do not prevent sending.' }),
+  ...checkFields,
 })
 const empty: FlowContent = { ...emptyContent, subject: ' ', html: ' ' }
 
@@ -51,7 +51,7 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
         operationId: 'previewTemplate',
         summary: 'Preview an unsaved template',
         description:
-          'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',
+          'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value, `findings` what should be corrected before sending: links, images, alt texts, the length of the subject, the size, and a missing postal address. Nothing is stored or sent.',
         body: PreviewIn,
         response: answers(PreviewOut),
       },
@@ -91,8 +91,8 @@ async function preview(
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
   }
-  const { variables, ...rest } = await runner.preview(organizationIdOf(request), input)
-  return { ...rest, variables: variablesOut({ variables }) }
+  const { variables, htmlBytes, ...rest } = await runner.preview(organizationIdOf(request), input)
+  return { ...rest, html_bytes: htmlBytes, variables: variablesOut({ variables }) }
 }
 
 const unsubscribeUrl = '#unsubscribe'

@@ -1,6 +1,6 @@
 import { type FieldProblem, Refusal } from '../values/errors.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
-import { warnOfDeadLinks } from './dead-links.ts'
+import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import type { Problem } from './problems.ts'
 import { compileTemplate, type TemplateSource } from './template.ts'
@@ -9,14 +9,13 @@ import type { TemplateValues } from './values.ts'
 import { missingVariables } from './variables.ts'
 
 /** A rendered email. An invalid template is a result, not an error, because it may still be edited. */
-export type Preview = {
+export type Preview = EmailCheck & {
   subject: string | null
   html: string | null
   text: string | null
   variables: { name: string; hasDefault: boolean }[]
   missing: string[]
   problems: FieldProblem[]
-  warnings: string[]
 }
 
 export const toFieldProblems = (problems: readonly Problem[]): FieldProblem[] =>
@@ -27,9 +26,19 @@ export type PreviewInput = {
   values: TemplateValues
   /** Marketing emails get a visible unsubscribe link. */
   isMarketing: boolean
+  settings: CheckSettings
 }
 
-const nothing = { subject: null, html: null, text: null, variables: [], missing: [], warnings: [] }
+const nothing = {
+  subject: null,
+  html: null,
+  text: null,
+  variables: [],
+  missing: [],
+  findings: [],
+  links: [],
+  htmlBytes: 0,
+}
 
 export const faultyPreview = (problems: readonly Problem[]): Preview => ({
   ...nothing,
@@ -38,7 +47,7 @@ export const faultyPreview = (problems: readonly Problem[]): Preview => ({
 
 /** `limits` are those of the main thread. Throws `NeedsTask` if they are exceeded. */
 export async function previewOf(
-  { source, values, isMarketing }: PreviewInput,
+  { source, values, isMarketing, settings }: PreviewInput,
   cpuMs: number,
   limits?: RenderLimits,
 ): Promise<Preview> {
@@ -52,21 +61,29 @@ export async function previewOf(
     const subject = template.renderSubject(values, limits ?? subjectLimits(cpuMs))
     const rendered = template.renderBody(values, limits ?? bodyLimits(cpuMs))
     const body = isMarketing ? withUnsubscribeLine(rendered, values.unsubscribeUrl) : rendered
-    const isSure = missing.length === 0 ? () => true : linksOf(template.stored.html)
-    return { subject, ...body, ...known, problems: [], warnings: warnOfDeadLinks(body.html, isSure) }
+    const check = checkEmail({
+      ...settings,
+      subject,
+      html: body.html,
+      source: source.html,
+      isMarketing,
+      unsubscribeUrl: values.unsubscribeUrl,
+      isSure: missing.length === 0 ? () => true : isWrittenIn(template.stored.html),
+    })
+    return { subject, ...body, ...known, ...check, problems: [] }
   } catch (error) {
     if (error instanceof Refusal) return { ...nothing, ...known, problems: error.fields }
     throw error
   }
 }
 
-/** A link may start with a value that is still missing, unless the template itself contains it. */
-function linksOf(source: string): (href: Attribute) => boolean {
+/** An address may start with a value that is still missing, unless the template itself contains it. */
+export function isWrittenIn(template: string): (attribute: Attribute) => boolean {
   const values = new Set<string>()
-  visitTags(source, {
-    wants: (name) => name === 'a' || name === 'area',
+  visitTags(template, {
+    wants: (name) => name === 'a' || name === 'area' || name === 'img',
     visit: (_name, _start, attributes) => {
-      for (const { name, value } of attributes) if (name === 'href') values.add(value)
+      for (const { name, value } of attributes) if (name === 'href' || name === 'src') values.add(value)
     },
   })
   return ({ value }) => values.has(value)

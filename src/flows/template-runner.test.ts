@@ -103,7 +103,8 @@ test('a hostile preview of ordinary size gets a response', async () => {
   const html = `${'<p>text</p>'.repeat(30_000)}{{ missing }}${links}`
   const { status, body } = await app.manage('POST', '/organization/flows/preview', { subject: 'x', html })
   expect(status).toBe(200)
-  expect(body.data).toMatchObject({ missing: ['missing'], warnings: [] })
+  expect(body.data).toMatchObject({ missing: ['missing'], links: [] })
+  expect(body.data.findings).toMatchObject([{ check: 'weight', problem: expect.stringContaining(' KB') }])
 })
 
 test('flows with large and with slow templates are accepted and sent', async () => {

@@ -2,6 +2,7 @@ import type { BrandValues } from '../brands/brand-values.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { inlineLimits } from './budget.ts'
+import { type CheckSettings, checkEmail } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
 import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
@@ -16,6 +17,7 @@ import {
   type EmailDraft,
   previewTask,
 } from './templates.task.ts'
+import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
 import { isLightSource } from './weight.ts'
 import { readsBrand } from './with-brand.ts'
@@ -28,7 +30,14 @@ const lateRunsMax = 3
 
 /** Returns the text of those parts that exist, by name. */
 type FindParts = (organizationId: OrganizationId, names: readonly string[]) => Promise<ReadonlyMap<string, string>>
-type RunnerOptions = { tasks: TaskPool; cpuMs: number; findBrand?: FindBrand; findParts?: FindParts }
+type RunnerOptions = {
+  tasks: TaskPool
+  cpuMs: number
+  /** The start of tracked links. */
+  baseUrl?: string
+  findBrand?: FindBrand
+  findParts?: FindParts
+}
 type FindBrand = (organizationId: OrganizationId) => Promise<BrandValues>
 
 export type WhenFull = 'refuse' | 'wait'
@@ -40,12 +49,14 @@ export type WhenFull = 'refuse' | 'wait'
 export class TemplateRunner {
   readonly #tasks: TaskPool
   readonly #cpuMs: number
+  readonly #baseUrl: string
   readonly #findBrand: FindBrand | undefined
   readonly #findParts: FindParts | undefined
 
-  constructor({ tasks, cpuMs, findBrand, findParts }: RunnerOptions) {
+  constructor({ tasks, cpuMs, baseUrl = 'https://links.invalid', findBrand, findParts }: RunnerOptions) {
     this.#tasks = tasks
     this.#cpuMs = cpuMs
+    this.#baseUrl = baseUrl
     this.#findBrand = findBrand
     this.#findParts = findParts
   }
@@ -60,10 +71,11 @@ export class TemplateRunner {
       : this.#tasks.run(compileTask, { organizationId, input: source })
   }
 
-  async preview(organizationId: OrganizationId, given: PreviewInput): Promise<Preview> {
+  async preview(organizationId: OrganizationId, given: Omit<PreviewInput, 'settings'>): Promise<Preview> {
     const html = await this.#withParts(organizationId, given.source.html)
     if (typeof html !== 'string') return faultyPreview(html)
-    const input = { ...given, source: await this.#withBrand(organizationId, { ...given.source, html }) }
+    const source = await this.#withBrand(organizationId, { ...given.source, html })
+    const input = { ...given, source, settings: await this.#checkSettings(organizationId) }
     if (isLightSource(input.source))
       try {
         return await previewOf(input, this.#cpuMs, inlineLimits)
@@ -71,6 +83,30 @@ export class TemplateRunner {
         if (!(error instanceof NeedsTask)) throw error
       }
     return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
+  }
+
+  /**
+   * Renders the email of a version for one contact, and checks it. Throws `Refusal` if it cannot be rendered, or if the
+   * task processes are busy.
+   */
+  async check(version: ReadyVersion, values: TemplateValues, { isMarketing }: { isMarketing: boolean }) {
+    const draft = await this.draft(version, values)
+    const rendered = await this.body(version, values, 'refuse')
+    const body = isMarketing ? withUnsubscribeLine(rendered, values.unsubscribeUrl) : rendered
+    return checkEmail({
+      ...(await this.#checkSettings(version.organizationId)),
+      subject: draft.subject,
+      html: body.html,
+      source: version.source,
+      isMarketing,
+      unsubscribeUrl: values.unsubscribeUrl,
+      isSure: () => true,
+    })
+  }
+
+  async #checkSettings(organizationId: OrganizationId): Promise<CheckSettings> {
+    const brand = await this.#findBrand?.(organizationId)
+    return { postalAddress: brand?.address ?? null, baseUrl: this.#baseUrl }
   }
 
   async #withParts(organizationId: OrganizationId, html: string): Promise<string | Problem[]> {

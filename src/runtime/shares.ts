@@ -68,6 +68,8 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     providerReports: new Shares({ perOrganization: 2, overall: 10, waitingPerOrganization: 50, waitMs: 10_000 }),
     /** Testing connections to mail servers: each holds a socket for up to 15 seconds. */
     mailServerTests: new Shares({ perOrganization: 2, overall: 20, waitingPerOrganization: 4, waitMs: 10_000 }),
+    /** Checks of links: each holds up to 4 sockets for up to 20 seconds. */
+    linkChecks: new Shares({ perOrganization: 1, overall: 5, waitingPerOrganization: 2, waitMs: 20_000 }),
   }
 }
 

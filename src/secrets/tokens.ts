@@ -47,6 +47,11 @@ const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
+/** The length of the token of a tracked link. */
+export const clickTokenLengthOf = (url: string): number =>
+  Math.ceil(((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + linkMacBytes) * 4) / 3)
+export const openTokenLength = clickTokenLengthOf('')
+
 type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
 
 /** Signs with the current secret and verifies with the current and the previous ones. */

@@ -22,6 +22,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settled = false
   #statusCode = 0
   #retryAfterSeconds = 0
+  #location: string | undefined
   #chunks: Buffer[] = []
   #bytes = 0
 
@@ -54,6 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[]>,
   ): void {
     this.#statusCode = statusCode
+    if (statusCode >= 300 && statusCode < 400) this.#location = [headers.location].flat()[0]
     if (statusCode === 429) this.#retryAfterSeconds = retryAfterSeconds(headers['retry-after'])
   }
 
@@ -107,10 +109,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settled = true
     clearTimeout(this.#timer)
     // Not a spread, which costs 12 of 65 µs per post.
-    const outcome = Object.assign(result, {
+    const outcome: PostOutcome = Object.assign(result, {
       durationMs: Math.round(performance.now() - this.#startedAtMs),
       responseBody: this.#statusCode === 0 ? null : answerText(this.#chunks),
     })
+    if (this.#location !== undefined) outcome.location = this.#location
     this.#resolve(outcome)
   }
 

@@ -1,7 +1,7 @@
 import type { Acknowledgement, ResponseRules, Retryable4xx } from './response-rules.ts'
 
-/** The outcome of one post. `responseBody` is null if no response was received. */
-export type PostOutcome = { durationMs: number; responseBody: string | null } & PostResult
+/** The outcome of one post. `responseBody` is null if no response was received. `location` is set for redirects. */
+export type PostOutcome = { durationMs: number; responseBody: string | null; location?: string } & PostResult
 
 export type PostResult =
   | { kind: 'acknowledged'; statusCode: number }

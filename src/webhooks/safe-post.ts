@@ -11,6 +11,8 @@ export type SafePostOptions = {
   timeoutMs: number
   /** Also allow http and private addresses, for development or a private network. */
   allowPrivate: boolean
+  /** Also allow http, to public addresses. */
+  allowHttp?: boolean | undefined
   /** An http or https proxy for all connections. The proxy then has to check the addresses of names. */
   proxyUrl?: string | undefined
   /** Certificate authorities to trust instead of the default ones, as PEM. */
@@ -33,6 +35,8 @@ export type SafePost = {
   post: Send
   /** The same with PUT. */
   put: Send
+  /** The same with GET. The outcome of a redirect has its `location`. */
+  get: (url: string, headers: Record<string, string>) => Promise<PostOutcome>
   /** Ends posts in flight as unreachable and closes all connections. */
   close(): void
 }
@@ -42,7 +46,7 @@ export type SafePost = {
  * within the time limit, and reading only the start of the response.
  */
 export function createSafePost(options: SafePostOptions): SafePost {
-  const { timeoutMs, allowPrivate, proxyUrl, ca } = options
+  const { timeoutMs, allowPrivate, allowHttp = allowPrivate, proxyUrl, ca } = options
   const connections = createConnections(
     {
       resolve: options.lookup ?? (allowPrivate ? resolveBySystem : resolveByNameServers()),
@@ -56,16 +60,27 @@ export function createSafePost(options: SafePostOptions): SafePost {
   const parts = { timeoutMs, connections }
 
   const send =
-    (method: 'POST' | 'PUT'): Send =>
-    (url, headers, body, rules = defaultRules) =>
+    (method: 'GET' | 'POST' | 'PUT') =>
+    (
+      url: string,
+      headers: Record<string, string>,
+      body: string | Uint8Array | null,
+      rules: ResponseRules = defaultRules,
+    ): Promise<PostOutcome> =>
       new Promise((resolve) => {
         const { protocol, origin, pathname, search } = new URL(url)
-        if (protocol === 'https:' || (allowPrivate && protocol === 'http:')) {
+        if (protocol === 'https:' || (allowHttp && protocol === 'http:')) {
           const request = { method, path: pathname + search, headers, body }
           new Exchange(parts, origin, request, rules, resolve)
         } else {
           resolve({ kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null })
         }
       })
-  return { post: send('POST'), put: send('PUT'), close: () => connections.close() }
+  const get = send('GET')
+  return {
+    post: send('POST'),
+    put: send('PUT'),
+    get: (url, headers) => get(url, headers, null),
+    close: () => connections.close(),
+  }
 }

@@ -49,6 +49,7 @@ async function recordFlows(recorder: Recorder): Promise<string> {
       contact_email: 'ada@example.com',
     },
   })
+  await recorder.record('checkLinks', { body: { urls: ['ftp://files.acme.example/prices.pdf'] } })
   await recorder.record('sendTestEmail', {
     params: { id },
     body: { to: ['owner@acme.example', 'eve@acme.example'], context: { order_id: 1042 } },

@@ -101,6 +101,8 @@ export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
+export type EmailFinding = Item<Preview['findings']>
+export type CheckedLink = Item<Data<`${Org}/flows/check-links`, 'post'>>
 
 export type Brand = Data<`${Org}/brand`, 'get'>
 export type BrandChange = Body<`${Org}/brand`, 'patch'>

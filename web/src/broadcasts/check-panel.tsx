@@ -5,6 +5,7 @@ import { Fragment, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { BroadcastCheck, BroadcastDetail, TestEmail } from '../api/types.ts'
+import { EmailCheck } from '../flows/email-check.tsx'
 import { TestEmailDialog } from '../messages/test-email-dialog.tsx'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -85,6 +86,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
         </Button>
         <ErrorLine>{formProblem(check.error)}</ErrorLine>
         {check.data && <CheckResult check={check.data} isAnnouncement={draft.service_announcement} />}
+        {check.data && <EmailCheck findings={check.data.findings} links={check.data.links} />}
         <Button
           variant="default"
           leftSection={<IconSend size={16} aria-hidden />}

@@ -1,8 +1,10 @@
+import { Box } from '@mantine/core'
 import { useState } from 'react'
 import type { TemplateProblem } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { PreviewPanel, type ShownEmail } from '../ui/preview-panel.tsx'
 import { Failed } from '../ui/states.tsx'
+import { EmailCheck } from './email-check.tsx'
 import { PreviewRecipient } from './preview-recipient.tsx'
 import { ProblemList } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
@@ -48,24 +50,11 @@ export function FlowPreview({ state, recipient, setRecipient, problems, mjml, on
         placeholder="You"
         clearLabel="Preview for yourself"
       />
-      <Warnings warnings={preview.data?.warnings ?? []} />
-    </PreviewPanel>
-  )
-}
-
-/** Problems that do not prevent saving. */
-function Warnings({ warnings }: { warnings: string[] }) {
-  return (
-    <div aria-live="polite">
-      {warnings.length > 0 && (
-        <Notice tone="warn">
-          {warnings.map((warning) => (
-            <div key={warning} className="break">
-              {warning}
-            </div>
-          ))}
-        </Notice>
+      {preview.data && (
+        <Box mb="sm">
+          <EmailCheck findings={preview.data.findings} links={preview.data.links} mjml={mjml} onChoose={onChoose} />
+        </Box>
       )}
-    </div>
+    </PreviewPanel>
   )
 }

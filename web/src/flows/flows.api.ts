@@ -91,6 +91,9 @@ export const previewQuery = (body: PreviewInput) =>
     gcTime: 10_000,
   })
 
+export const checkLinks = (urls: string[]) =>
+  dataOf(api.POST('/api/v1/organization/flows/check-links', { body: { urls } }))
+
 /** The variables of a subject, or null if it has an error. */
 export const subjectVariablesQuery = (subject: string) =>
   queryOptions({
