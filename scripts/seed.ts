@@ -144,6 +144,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
       fromEmail: null,
       replyTo: null,
       preheader: null,
+      utm: null,
     })
   }
   reportProgress('flows', flowsWanted, flowsWanted)

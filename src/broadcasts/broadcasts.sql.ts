@@ -1,6 +1,7 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import type { Utm } from '../flows/utm.ts'
 import {
   type BroadcastId,
   type ContactId,
@@ -91,6 +92,8 @@ export type Broadcast = {
   context: Record<string, unknown>
   /** Replaces the subject of the flow. */
   subject: string | null
+  /** Replaces that of the flow. */
+  utm: Utm | null
   /** Sends a transactional flow, also to contacts that unsubscribed. */
   serviceAnnouncement: boolean
   schedule: Schedule
@@ -125,7 +128,7 @@ export type Broadcast = {
   now: Date
 }
 
-const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, service_announcement,
+const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, utm, service_announcement,
   schedule, messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
   decided_at, starts_at, reason, detail, recipients, excluded, freezing, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
@@ -213,6 +216,7 @@ export type BroadcastContent = Pick<
   | 'audience'
   | 'context'
   | 'subject'
+  | 'utm'
   | 'serviceAnnouncement'
   | 'schedule'
   | 'messagesPerHour'
@@ -228,11 +232,11 @@ export async function insertBroadcast(
   broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into broadcasts (organization_id, id, name, flow_id, audience, context, subject, service_announcement, schedule,
+    insert into broadcasts (organization_id, id, name, flow_id, audience, context, subject, utm, service_announcement, schedule,
       messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, created_by)
     values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
       ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
-      ${broadcast.subject}, ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
+      ${broadcast.subject}, ${broadcast.utm && JSON.stringify(broadcast.utm)}::jsonb, ${broadcast.serviceAnnouncement}, ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.messagesPerHour}, ${broadcast.missedAfterSeconds},
       ${JSON.stringify(broadcast.variants)}::jsonb, ${broadcast.testPercent}, ${broadcast.winnerBy},
       ${broadcast.decideAfterSeconds}, ${broadcast.createdBy})`
 }
@@ -247,6 +251,7 @@ export async function updateContent(
     update broadcasts
     set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
       context = ${JSON.stringify(content.context)}::jsonb, subject = ${content.subject},
+      utm = ${content.utm && JSON.stringify(content.utm)}::jsonb,
       service_announcement = ${content.serviceAnnouncement}, schedule = ${JSON.stringify(content.schedule)}::jsonb,
       messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds},
       variants = ${JSON.stringify(content.variants)}::jsonb, test_percent = ${content.testPercent},

@@ -114,7 +114,7 @@ export async function checkContent(
   await resolveAudience(db, organizationId, content.audience)
   await checkVariants({ db, runner }, organizationId, content)
   if (content.subject !== null) await checkSubject(runner, organizationId, 'subject', content.subject)
-  const { flowId, audience, context, subject, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
+  const { flowId, audience, context, subject, utm, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
   const { variants, testPercent, winnerBy, decideAfterSeconds } = content
   const name = checkName(content.name)
   const schedule = checkSchedule(content.schedule)
@@ -125,6 +125,7 @@ export async function checkContent(
     audience,
     context,
     subject,
+    utm,
     serviceAnnouncement,
     schedule,
     messagesPerHour,

@@ -3,7 +3,8 @@ import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { Refusal } from '../values/errors.ts'
-import { type VariantKey, variantKeyOf } from './variants.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { utmQueryFor, type VariantKey, variantKeyOf } from './variants.ts'
 
 export type CheckedEmails = {
   /** What should be corrected. `variant` is null if it concerns all emails. */
@@ -18,12 +19,16 @@ export const nothingChecked: CheckedEmails = { findings: [], links: [], htmlByte
 /** Checks the email of each variant, as one contact would get it. */
 export async function checkEmails(
   runner: TemplateRunner,
+  broadcast: Broadcast,
   versions: readonly ReadyVersion[],
   values: TemplateValues,
   isMarketing: boolean,
 ): Promise<CheckedEmails> {
   const checks: EmailCheck[] = []
-  for (const version of versions) checks.push(await runner.check(version, values, { isMarketing }).catch(failedCheck))
+  for (const [variant, version] of versions.entries()) {
+    const utmQuery = utmQueryFor(broadcast, version, variant) ?? version.utmQuery
+    checks.push(await runner.check(version, values, { isMarketing, utmQuery }).catch(failedCheck))
+  }
   const found = new Map<string, { finding: Finding; variants: number[] }>()
   for (const [variant, { findings }] of checks.entries())
     for (const finding of findings) {

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf, targetOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import type { ReadyVersion } from '../flows/template-cache.ts'
 import { disconnectionOf } from '../http/disconnection.ts'
 import { answers, IdParams, Named, ok, oneOf } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
@@ -12,18 +11,17 @@ import { sendTestEmails, type TestEmailParts } from '../messages/test-emails.ts'
 import { parseEmailField } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
 import { toText } from '../values/ids.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { type Check, type CheckParts, checkBroadcast } from './check.ts'
 import { emailCheckFields, emailCheckOut } from './check-shapes.ts'
 import { countForMoment } from './count-audience.ts'
-import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { PlanOut, planOut } from './plan-shapes.ts'
 import { queryAudience } from './resolve-audience.ts'
 import { nowInsteadOf } from './schedule.ts'
 import { kindOf } from './service-announcements.ts'
 import { AudienceIn, emptyAudience, ServiceAnnouncement } from './shapes.ts'
-import { loadVersions, type VariantKey, variantKeys } from './variants.ts'
+import { testedVariant } from './tested-variant.ts'
+import { type VariantKey, variantKeys } from './variants.ts'
 
 export const VariantName = Type.Unsafe<VariantKey>({ ...oneOf(...variantKeys), description: 'A variant, such as `A`.' })
 
@@ -141,22 +139,6 @@ export function broadcastCheckRoutes(parts: Parts): FastifyPluginAsyncTypebox {
       },
     })
   }
-}
-
-/** Returns the version to test, if the broadcast has a subject or variants: the named one, or the first. */
-async function testedVariant(
-  parts: Parts,
-  broadcast: Broadcast,
-  key: VariantKey | undefined,
-): Promise<{ version: ReadyVersion } | undefined> {
-  const { organizationId, flowId, subject, variants } = broadcast
-  const position = variantKeys.indexOf(key ?? 'A')
-  if (key !== undefined && position >= variants.length) throw invalid({ path: 'variant', problem: 'does not exist' })
-  if (variants.length === 0 && subject === null) return undefined
-  const flow = await findFlowOf(parts.db, organizationId, flowId!)
-  const versionFor = flow && (await loadVersions(parts, broadcast, flow.versionId))
-  if (!versionFor) throw invalid({ path: 'flow_id', problem: 'does not exist' })
-  return { version: versionFor(position) }
 }
 
 const checkOut = (check: Check, timeZone: string) => ({

@@ -107,7 +107,7 @@ export async function checkBroadcast(parts: CheckParts, broadcast: Broadcast): P
   })
   const { recipients } = check
   const emails = firstComplete
-    ? await checkEmails(parts.runner, versions, firstComplete, flow.kind === 'marketing')
+    ? await checkEmails(parts.runner, broadcast, versions, firstComplete, flow.kind === 'marketing')
     : nothingChecked
   return { ...check, ...emails, plan: await planBroadcast(parts, broadcast, { recipients, zones, versions, subjects }) }
 }

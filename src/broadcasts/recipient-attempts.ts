@@ -1,4 +1,5 @@
 import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
 import { draftValues } from '../flows/values.ts'
 import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
 import { Refusal } from '../values/errors.ts'
@@ -8,7 +9,7 @@ import type { FlowOfBroadcast } from './flow-of-broadcast.sql.ts'
 import type { PendingRecipient } from './parts.sql.ts'
 import { type RecipientResult, statusOf } from './settle.ts'
 import type { Slots } from './slots.ts'
-import type { VersionFor } from './variants.ts'
+import { utmQueryFor, type VersionFor } from './variants.ts'
 import type { WaitingRecipients } from './waiting-recipients.ts'
 
 /** The relay defers everything: sending stops for a while instead of trying each recipient of the ledger. */
@@ -42,6 +43,8 @@ export class RecipientAttempts {
   readonly #input: RecipientInput
   readonly #turn: SendingTurn
   readonly #contextText: string
+  /** By variant. */
+  readonly #utmQueries = new Map<number | null, string | undefined>()
   #deferrals = 0
 
   constructor(parts: AttemptParts & { slots: Slots }, input: RecipientInput, turn: SendingTurn) {
@@ -73,6 +76,8 @@ export class RecipientAttempts {
       const draft = drafting instanceof Promise ? await drafting : drafting
       if (draft.missing.length > 0)
         return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
+      const utm = this.#utmQueryFor(version, recipient.variant)
+      if (utm !== undefined) draft.recipient.utm = utm
       const row: SendRow = {
         organizationId,
         id: messageIdOf(broadcastId, contactId, round, chunk.at),
@@ -142,6 +147,14 @@ export class RecipientAttempts {
     if (recipient.email === null) return erased
     const reason = ineligibleReason(this.#input.flow, recipient)
     return reason === null ? undefined : { status: statusOf('suppressed', reason), reason }
+  }
+
+  #utmQueryFor(version: ReadyVersion, variant: number | null): string | undefined {
+    const known = this.#utmQueries.get(variant)
+    if (known !== undefined || this.#utmQueries.has(variant)) return known
+    const query = utmQueryFor(this.#input.broadcast, version, variant)
+    this.#utmQueries.set(variant, query)
+    return query
   }
 
   #resultOf(row: SendRow, outcome: Outcome): RecipientResult {

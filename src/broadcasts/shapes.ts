@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { parseUtm, UtmIn, UtmOut } from '../flows/utm.ts'
 import { FreeObject, Named, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { Strict } from '../http/unknown-fields.ts'
@@ -83,6 +84,7 @@ const contentFields = {
   audience: AudienceIn,
   context: FreeObject,
   subject: Subject,
+  utm: UtmIn,
   service_announcement: ServiceAnnouncement,
   schedule: ScheduleIn,
   messages_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: messagesPerHourMax })),
@@ -123,6 +125,7 @@ export const BroadcastOut = Named('Broadcast', {
   audience: AudienceOut,
   context: FreeObject,
   subject: Subject,
+  utm: UtmOut,
   service_announcement: ServiceAnnouncement,
   schedule: ScheduleOut,
   messages_per_hour: Nullable(Type.Integer()),
@@ -243,6 +246,7 @@ export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): B
     audience: { ...emptyAudience, ...body.audience },
     context: body.context ?? {},
     subject: body.subject ?? null,
+    utm: parseUtm(body.utm),
     serviceAnnouncement: body.service_announcement ?? false,
     schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
     messagesPerHour: body.messages_per_hour ?? null,
@@ -268,6 +272,7 @@ export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: strin
     ...(body.audience !== undefined && { audience: all.audience }),
     ...(body.context !== undefined && { context: all.context }),
     ...(body.subject !== undefined && { subject: all.subject }),
+    ...(body.utm !== undefined && { utm: all.utm }),
     ...(body.service_announcement !== undefined && { serviceAnnouncement: all.serviceAnnouncement }),
     ...(body.schedule !== undefined && { schedule: all.schedule }),
     ...(body.messages_per_hour !== undefined && { messagesPerHour: all.messagesPerHour }),

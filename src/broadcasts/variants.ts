@@ -2,6 +2,7 @@ import type { Reader } from '../db/db.ts'
 import { toFieldProblems } from '../flows/preview.ts'
 import { type ReadyVersion, type TemplateCache, withSubject } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
+import { utmQueryOf } from '../flows/utm.ts'
 import { invalid } from '../values/errors.ts'
 import type { FlowVersionId, OrganizationId } from '../values/ids.ts'
 import type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
@@ -57,6 +58,21 @@ export async function checkSubject(
   if (/[\r\n]/.test(subject)) throw invalid({ path, problem: 'must be a single line' })
   const compiled = await runner.compile(organizationId, { subject, html: '<p>-</p>', htmlFormat: 'html', text: null })
   if (compiled.kind === 'faulty') throw invalid({ path, problem: toFieldProblems(compiled.problems)[0]!.problem })
+}
+
+/**
+ * Returns the parameters that are added to the links of the emails of a variant, or undefined if they are those of the
+ * flow. Without a `utm_content`, it is the name of the variant, so that analytics tell them apart.
+ */
+export function utmQueryFor(
+  { utm, variants, winner }: Pick<Broadcast, 'utm' | 'variants' | 'winner'>,
+  version: ReadyVersion,
+  variant: number | null,
+): string | undefined {
+  const used = utm ?? version.utm
+  const key = variants.length > 0 ? variantKeyOf(variant ?? winner) : null
+  if (!used || (!utm && !key)) return undefined
+  return utmQueryOf({ ...used, content: used.content ?? (key && `variant-${key.toLowerCase()}`) })
 }
 
 /** The version that a recipient gets, by the variant in its row of the ledger. */

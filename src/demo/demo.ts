@@ -109,6 +109,7 @@ async function addFlows(
       fromName: null,
       fromEmail: null,
       replyTo: null,
+      utm: null,
     } as const
     const { organizationId, userId } = owner
     const id = await createFlow({ db, senders, runner }, organizationId, userId, { ...flow, ...rest })

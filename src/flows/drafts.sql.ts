@@ -23,7 +23,7 @@ export const findDraft = (db: Reader, organizationId: OrganizationId, flowId: Fl
   first(db<Draft>`
     select drafts.organization_id, drafts.flow_id, drafts.revision, drafts.base_version, drafts.name, drafts.kind,
       drafts.subject, drafts.html, drafts.html_format, drafts.text, drafts.from_name, drafts.from_email, drafts.reply_to,
-      drafts.preheader,
+      drafts.preheader, drafts.utm,
       drafts.test_version_id, drafts.updated_at, users.email as updated_by
     from flow_drafts drafts
     left join users on users.id = drafts.updated_by and users.organization_id = ${organizationId}
@@ -35,14 +35,15 @@ export type NewDraft = Omit<Draft, 'testVersionId' | 'updatedAt' | 'updatedBy'> 
 export function replaceDraft(tx: Tx, draft: NewDraft): void {
   tx.send`
     insert into flow_drafts (organization_id, flow_id, revision, base_version, name, kind, subject, html, html_format, text,
-      from_name, from_email, reply_to, preheader, updated_by)
+      from_name, from_email, reply_to, preheader, utm, updated_by)
     values (${draft.organizationId}, ${draft.flowId}, ${draft.revision}, ${draft.baseVersion}, ${draft.name}, ${draft.kind},
       ${draft.subject}, ${draft.html}, ${draft.htmlFormat}, ${draft.text}, ${draft.fromName}, ${draft.fromEmail},
-      ${draft.replyTo}, ${draft.preheader}, ${draft.updatedBy})
+      ${draft.replyTo}, ${draft.preheader}, ${draft.utm && JSON.stringify(draft.utm)}, ${draft.updatedBy})
     on conflict (organization_id, flow_id) do update
     set revision = excluded.revision, base_version = excluded.base_version, name = excluded.name, kind = excluded.kind,
       subject = excluded.subject, html = excluded.html, html_format = excluded.html_format, text = excluded.text,
-      from_name = excluded.from_name, from_email = excluded.from_email, reply_to = excluded.reply_to, preheader = excluded.preheader, test_version_id = null,
+      from_name = excluded.from_name, from_email = excluded.from_email, reply_to = excluded.reply_to, preheader = excluded.preheader,
+      utm = excluded.utm, test_version_id = null,
       updated_at = excluded.updated_at, updated_by = excluded.updated_by`
 }
 

@@ -196,8 +196,8 @@ export async function getTestVersion(parts: FlowParts, organizationId: Organizat
 const draftContentOf = ({ name, kind, ...rest }: Draft): DraftContent => ({ name, kind, ...templateOf(rest) })
 
 function templateOf(draft: FlowContent): FlowContent {
-  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader } = draft
-  return { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader }
+  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader, utm } = draft
+  return { subject, html, htmlFormat, text, fromName, fromEmail, replyTo, preheader, utm }
 }
 
 async function publishedContentOf(db: Db, { organizationId, versionId, name, kind }: Flow): Promise<DraftContent> {

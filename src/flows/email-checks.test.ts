@@ -13,6 +13,7 @@ const check = (html: string, change: Partial<CheckedEmail> = {}) =>
     postalAddress: null,
     baseUrl: 'https://mail.waxwing.dev',
     unsubscribeUrl: '#unsubscribe',
+    utmQuery: '',
     isSure: () => true,
     ...change,
   })
@@ -89,13 +90,16 @@ test('the size is that of the HTML as it is sent, with tracked links and the pix
     flowId: newId('flw'),
   }
   const baseUrl = 'https://mail.waxwing.dev'
+  const utmQuery = 'utm_source=news'
   const html = `<body>${'<a href="https://a.dev/ü?a=1&amp;b=2">ü</a>'.repeat(30)}<a href="https://a.dev">b</a></body>`
   const sent = trackLinks(html, {
-    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
+    trackedUrl: (url, query) => `${baseUrl}/t/c/${tokens.sign('click', { url, query, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
     unsubscribeUrl: undefined,
+    utmQuery,
+    baseUrl,
   })
-  expect(check(html).htmlBytes).toBe(Buffer.byteLength(sent))
+  expect(check(html, { utmQuery }).htmlBytes).toBe(Buffer.byteLength(sent))
   expect(problems(`<p>${'x'.repeat(99_000)}</p>`)).toEqual([])
   expect(problems(`<p>${'x'.repeat(99_000)}</p>${'<a href="https://a.dev">b</a>'.repeat(10)}`)).toEqual([
     expect.stringMatching(/^The email has 10\d KB\. Gmail cuts off emails over 100 KB/),

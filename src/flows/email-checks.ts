@@ -43,6 +43,8 @@ export type CheckedEmail = CheckSettings & {
   source: string
   isMarketing: boolean
   unsubscribeUrl: string
+  /** The parameters that are added to links. */
+  utmQuery: string
   /** Returns false for an attribute that depends on a missing value. */
   isSure: (attribute: Attribute) => boolean
 }
@@ -163,11 +165,13 @@ function checkWeight(htmlBytes: number): Finding[] {
 }
 
 /** The HTML with tracked links and the pixel, or rather with texts of the same length. */
-function asSent({ html, baseUrl, unsubscribeUrl }: CheckedEmail): string {
+function asSent({ html, baseUrl, unsubscribeUrl, utmQuery }: CheckedEmail): string {
   return trackLinks(html, {
-    trackedUrl: (url) => `${baseUrl}/t/c/${'x'.repeat(clickTokenLengthOf(url))}`,
+    trackedUrl: (url, query) => `${baseUrl}/t/c/${'x'.repeat(clickTokenLengthOf(url, query))}`,
     pixelUrl: `${baseUrl}/t/o/${'x'.repeat(openTokenLength)}`,
     unsubscribeUrl,
+    utmQuery,
+    baseUrl,
   })
 }
 

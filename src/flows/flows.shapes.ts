@@ -8,6 +8,7 @@ import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
 import { checkNames } from './email-checks.ts'
 import type { FlowSummary } from './flows.sql.ts'
 import { contentOf, type Flow, getFlow, type Version } from './flows.ts'
+import { parseUtm, UtmIn, UtmOut } from './utm.ts'
 
 // The shapes of flows, versions and drafts in requests and responses.
 
@@ -30,6 +31,7 @@ export const draftFields = {
   from_email: Type.Optional(Nullable(Text(500))),
   reply_to: Type.Optional(Nullable(Text(500))),
   preheader: Type.Optional(Nullable(Text(600))),
+  utm: Type.Optional(UtmIn),
 }
 const DraftFields = Type.Object(draftFields)
 
@@ -58,6 +60,7 @@ const templateOut = {
   from_email: Nullable(Type.String()),
   reply_to: Nullable(Type.String()),
   preheader: Nullable(Type.String()),
+  utm: UtmOut,
 }
 export const contentOut = { ...templateOut, variables: Type.Array(VariableOut) }
 
@@ -109,9 +112,9 @@ const emptiable = ['text', 'fromName', 'fromEmail', 'replyTo', 'preheader'] as c
 
 /** Returns the fields of a flow in a request. Omitted fields stay omitted; empty texts become null. */
 export function contentIn(body: Partial<Static<typeof DraftFields>>) {
-  const content: Partial<ReturnType<typeof toFields>> = toFields(body as Static<typeof DraftFields>)
+  const { utm, ...content }: Partial<ReturnType<typeof toFields>> = toFields(body as Static<typeof DraftFields>)
   for (const name of emptiable) if (content[name] === '') content[name] = null
-  return content
+  return { ...content, ...(utm !== undefined && { utm: parseUtm(utm) }) }
 }
 
 /** The content of a new flow, except its subject and HTML. */
@@ -122,6 +125,7 @@ export const emptyContent = {
   fromEmail: null,
   replyTo: null,
   preheader: null,
+  utm: null,
 } as const
 
 const toTemplateOut = outOf(Type.Object(templateOut), {})

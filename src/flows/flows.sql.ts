@@ -4,6 +4,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { first, hasRows, onlyValue } from '../db/rows.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
+import type { Utm } from './utm.ts'
 
 export type FlowKind = 'transactional' | 'marketing'
 /** `draft`: never published. */
@@ -20,6 +21,7 @@ export type FlowContent = {
   fromName: string | null
   fromEmail: string | null
   replyTo: string | null
+  utm: Utm | null
 }
 
 export type Version = FlowContent & {
@@ -55,7 +57,7 @@ const flowColumns = sql`flows.id, flows.organization_id, flows.name, flows.kind,
   flows.draft_revision, flows.created_at, flows.updated_at`
 const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.kind, versions.subject, versions.source,
   versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
-  versions.reply_to, versions.preheader, versions.variables, versions.brand, versions.created_at`
+  versions.reply_to, versions.preheader, versions.utm, versions.variables, versions.brand, versions.created_at`
 
 export const insertFlow = (tx: Tx, flow: Omit<Flow, 'draftRevision' | 'createdAt' | 'updatedAt'>) =>
   tx`
@@ -73,10 +75,10 @@ export async function insertVersion(tx: Tx, version: NewVersion, draftKind: Flow
   const number = draftKind === null ? await nextNumber(tx, organizationId, flowId) : null
   await tx`
     insert into flow_versions (organization_id, id, flow_id, kind, number, subject, source, html_format, html, text, derived_text,
-      from_name, from_email, reply_to, preheader, variables, brand, created_by)
+      from_name, from_email, reply_to, preheader, utm, variables, brand, created_by)
     values (${organizationId}, ${version.id}, ${flowId},
       ${draftKind}, ${number}, ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
-      ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${version.preheader},
+      ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${version.preheader}, ${version.utm && JSON.stringify(version.utm)},
       ${JSON.stringify(version.variables)}, ${version.brand && JSON.stringify(version.brand)}, ${version.createdBy})`
 }
 

@@ -142,6 +142,7 @@ export const contentOf = (version: Version): FlowContent => ({
   fromEmail: version.fromEmail,
   replyTo: version.replyTo,
   preheader: version.preheader,
+  utm: version.utm,
 })
 
 export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
@@ -183,7 +184,7 @@ export const isSameVersion = (version: Version, { source: html, ...compiled }: C
 
 /** Returns undefined if the content equals that of `version`. */
 async function compileChange(parts: FlowParts, organizationId: OrganizationId, version: Version, content: FlowContent) {
-  if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
+  if (isDeepStrictEqual(content, contentOf(version))) return undefined
   if (version.number! >= versionsMax)
     throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
   return compileVersion(parts, organizationId, content)

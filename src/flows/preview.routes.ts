@@ -10,6 +10,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import { checkFields, contentIn, emptyContent, VariableOut } from './flows.shapes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
+import { UtmIn, utmQueryOf } from './utm.ts'
 import type { TemplateValues } from './values.ts'
 
 const PreviewIn = Named('PreviewInput', {
@@ -28,6 +29,7 @@ const PreviewIn = Named('PreviewInput', {
   html_format: Type.Optional(oneOf('html', 'mjml')),
   text: Type.Optional(Nullable(Type.String({ maxLength: 600_000 }))),
   preheader: Type.Optional(Nullable(Type.String({ maxLength: 600 }))),
+  utm: Type.Optional(UtmIn),
 })
 const PreviewOut = Named('Preview', {
   subject: Nullable(Type.String()),
@@ -85,11 +87,12 @@ async function preview(
   saved: FlowContent,
   body: Static<typeof PreviewIn>,
 ) {
-  const { subject, html, htmlFormat, text, preheader } = { ...saved, ...contentIn(body) }
+  const { subject, html, htmlFormat, text, preheader, utm } = { ...saved, ...contentIn(body) }
   const input = {
     source: { subject, html, htmlFormat, text, preheader },
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
+    utmQuery: utmQueryOf(utm),
   }
   const { variables, htmlBytes, ...rest } = await runner.preview(organizationIdOf(request), input)
   return { ...rest, html_bytes: htmlBytes, variables: variablesOut({ variables }) }

@@ -26,6 +26,8 @@ export type PreviewInput = {
   values: TemplateValues
   /** Marketing emails get a visible unsubscribe link. */
   isMarketing: boolean
+  /** The parameters that are added to links. */
+  utmQuery: string
   settings: CheckSettings
 }
 
@@ -47,7 +49,7 @@ export const faultyPreview = (problems: readonly Problem[]): Preview => ({
 
 /** `limits` are those of the main thread. Throws `NeedsTask` if they are exceeded. */
 export async function previewOf(
-  { source, values, isMarketing, settings }: PreviewInput,
+  { source, values, isMarketing, utmQuery, settings }: PreviewInput,
   cpuMs: number,
   limits?: RenderLimits,
 ): Promise<Preview> {
@@ -68,6 +70,7 @@ export async function previewOf(
       source: source.html,
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
+      utmQuery,
       isSure: missing.length === 0 ? () => true : isWrittenIn(template.stored.html),
     })
     return { subject, ...body, ...known, ...check, problems: [] }

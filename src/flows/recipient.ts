@@ -37,6 +37,8 @@ export type RecipientSnapshot = {
   last_name?: string
   attributes?: Record<string, unknown>
   organization?: string
+  /** The parameters that a broadcast adds to links, instead of those of its flow. */
+  utm?: string
 }
 
 export function snapshotOf(fields: RecipientFields, { contact, organization }: TemplateValues): RecipientSnapshot {

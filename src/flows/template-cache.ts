@@ -4,11 +4,14 @@ import { Pacer } from '../runtime/pacer.ts'
 import type { FlowVersionId, OrganizationId } from '../values/ids.ts'
 import { findVersions, type Version } from './flows.sql.ts'
 import { type CompiledTemplate, loadTemplate, type StoredTemplate, unreadableTemplate } from './template.ts'
+import { utmQueryOf } from './utm.ts'
 import { isLight, weightOf } from './weight.ts'
 
 export type ReadyVersion = Version & {
   organizationId: OrganizationId
   stored: StoredTemplate
+  /** The parameters that are added to the links of its emails. */
+  utmQuery: string
   /** Undefined for a template that is too large to be compiled on the main thread. */
   template: CompiledTemplate | undefined
   /** Rendered in task processes until this time of `performance.now()`. */
@@ -74,7 +77,15 @@ export class TemplateCache {
         const template = isLight(stored)
           ? await loadTemplate(stored).catch(() => unreadableTemplate(stored))
           : undefined
-        const ready = { ...version, organizationId, stored, template, slowUntil: Number.NEGATIVE_INFINITY, lateRuns: 0 }
+        const ready = {
+          ...version,
+          organizationId,
+          stored,
+          utmQuery: utmQueryOf(version.utm),
+          template,
+          slowUntil: Number.NEGATIVE_INFINITY,
+          lateRuns: 0,
+        }
         found.set(version.id, ready)
         this.#ready.set(version.id, ready)
       }

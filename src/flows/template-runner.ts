@@ -89,7 +89,11 @@ export class TemplateRunner {
    * Renders the email of a version for one contact, and checks it. Throws `Refusal` if it cannot be rendered, or if the
    * task processes are busy.
    */
-  async check(version: ReadyVersion, values: TemplateValues, { isMarketing }: { isMarketing: boolean }) {
+  async check(
+    version: ReadyVersion,
+    values: TemplateValues,
+    { isMarketing, utmQuery }: { isMarketing: boolean; utmQuery: string },
+  ) {
     const draft = await this.draft(version, values)
     const rendered = await this.body(version, values, 'refuse')
     const body = isMarketing ? withUnsubscribeLine(rendered, values.unsubscribeUrl) : rendered
@@ -100,6 +104,7 @@ export class TemplateRunner {
       source: version.source,
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
+      utmQuery,
       isSure: () => true,
     })
   }

@@ -11,6 +11,8 @@ function track(html: string): { html: string; urls: string[] } {
     trackedUrl: (url) => `https://t.example/${urls.push(url) - 1}`,
     pixelUrl: 'https://t.example/o',
     unsubscribeUrl,
+    utmQuery: '',
+    baseUrl: 'https://mail.example.com',
   })
   return { html: tracked, urls }
 }

@@ -1,26 +1,32 @@
 import { decodeEntities, escapeHtml } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
+import { missingParameters, withQuery } from './utm.ts'
 import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
-  /** Returns the URL that counts a click and redirects to `url`. Undefined: clicks are not tracked. */
-  trackedUrl: ((url: string) => string) | undefined
+  /** Returns the URL that counts a click and redirects to `url` with `query`. Undefined: clicks are not tracked. */
+  trackedUrl: ((url: string, query: string) => string) | undefined
   /** The URL of the image that counts an open. Undefined: opens are not tracked. */
   pixelUrl: string | undefined
   /** The link that is never tracked; undefined if the email has none. */
   unsubscribeUrl: string | undefined
+  /** Parameters that are added to links, except to those that start with `baseUrl`. Empty: none. */
+  utmQuery: string
+  baseUrl: string
 }
 
 /** Signing a link takes about 20 microseconds on the main thread, for each recipient. */
 const linksMax = 1_000
 
 /**
- * Replaces the first thousand http links of an email by `trackedUrl` and appends the tracking pixel to its body. Links of other
+ * Replaces the first thousand http links of an email by `trackedUrl`, adds parameters to them, and appends the tracking pixel to its body. Links of other
  * schemes or with `data-waxwing-track="off"`, and the content of comments, styles and scripts, stay unchanged byte for
  * byte.
  */
-export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl }: Tracking): string {
-  if (!trackedUrl && !pixelUrl) return html
+export function trackLinks(html: string, tracking: Tracking): string {
+  const { trackedUrl = withQuery, pixelUrl, unsubscribeUrl, utmQuery, baseUrl } = tracking
+  const changesLinks = tracking.trackedUrl !== undefined || utmQuery !== ''
+  if (!changesLinks && !pixelUrl) return html
   let tracked = ''
   let copied = 0
   let bodyEnd = -1
@@ -32,10 +38,11 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
         bodyEnd = tracked.length + start - copied
         return
       }
-      const href = trackedUrl && trackableHref(attributes)
+      const href = changesLinks ? trackableHref(attributes) : undefined
       const url = href && destinationOf(href.value)
       if (!url || url === unsubscribeUrl || ++links > linksMax) return
-      tracked += `${html.slice(copied, href.start)}"${escapeHtml(trackedUrl(url))}"`
+      const query = utmQuery === '' || url.startsWith(baseUrl) ? '' : missingParameters(url, utmQuery)
+      tracked += `${html.slice(copied, href.start)}"${escapeHtml(trackedUrl(url, query))}"`
       copied = href.end
     },
   })

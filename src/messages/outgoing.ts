@@ -119,9 +119,11 @@ export function makeEmail(
           trackedUrl:
             content?.tracking.clicks === false
               ? undefined
-              : (url) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, ...ids })}`,
+              : (url, query) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, query, ...ids })}`,
           pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
           unsubscribeUrl: signedUrl,
+          utmQuery: row.recipient?.utm ?? version.utmQuery,
+          baseUrl,
         })
   const from = senderOfMessage(version, content, settings.mailFrom)
   const addressIds = { organizationId, messageId }

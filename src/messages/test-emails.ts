@@ -33,6 +33,8 @@ export type TestRequest = {
   isDraft: boolean
   /** The version to test instead of the published one. */
   version?: ReadyVersion
+  /** The parameters that are added to links, instead of those of the version. */
+  utmQuery?: string | undefined
 }
 
 export type TestEmail = {
@@ -99,7 +101,7 @@ export async function sendTestEmails(
 }
 
 function testMessage(
-  { organizationId, flowId, contextText, sendAt }: TestRequest,
+  { organizationId, flowId, contextText, sendAt, utmQuery }: TestRequest,
   version: ReadyVersion,
   { email, emailKey }: EmailAddress,
   person: Recipient,
@@ -118,7 +120,7 @@ function testMessage(
     email: person.email ?? email,
     subject: [...`${subjectPrefix}${subject}`].slice(0, subjectLengthMax).join(''),
     context: contextText,
-    recipient: snapshotText(recipient),
+    recipient: snapshotText(utmQuery === undefined ? recipient : { ...recipient, utm: utmQuery }),
     status: reason === null ? 'queued' : 'suppressed',
     reason,
     lane: laneOf(id),

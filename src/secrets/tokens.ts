@@ -8,13 +8,17 @@ import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
 export type MailIds = { organizationId: OrganizationId; messageId: MessageId; contactId: ContactId; flowId: FlowId }
 export type AddressIds = { organizationId: OrganizationId; messageId: MessageId }
 
+type ClickedLink = { url: string; query?: string | undefined }
+type LinkPayload = MailIds & Partial<ClickedLink>
+
 type PayloadOf = {
   open: MailIds
-  click: MailIds & { url: string }
+  /** `query`: parameters that are added to the destination, and are not part of the link as it was written. */
+  click: MailIds & ClickedLink
   unsubscribe: MailIds
   /** Links of test emails, which record nothing. */
   test_open: MailIds
-  test_click: MailIds & { url: string }
+  test_click: MailIds & ClickedLink
   test_unsubscribe: MailIds
   /** The envelope sender, to which bounces are returned. */
   bounce: AddressIds
@@ -48,8 +52,10 @@ const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
 /** The length of the token of a tracked link. */
-export const clickTokenLengthOf = (url: string): number =>
-  Math.ceil(((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + linkMacBytes) * 4) / 3)
+export const clickTokenLengthOf = (url: string, query = ''): number =>
+  Math.ceil(
+    ((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + (query === '' ? 0 : query.length + 1) + linkMacBytes) * 4) / 3,
+  )
 export const openTokenLength = clickTokenLengthOf('')
 
 type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
@@ -61,7 +67,7 @@ export function createTokens(secrets: { current: string; previous?: readonly str
     sign: (purpose: TokenPurpose, payload: MailIds | AddressIds): string =>
       addressPrefixes[purpose]
         ? signAddress(keys[0]!, purpose, payload)
-        : signLink(keys[0]!, purpose, payload as MailIds & { url?: string }),
+        : signLink(keys[0]!, purpose, payload as LinkPayload),
     verify: (purpose: TokenPurpose, token: string): MailIds | AddressIds | undefined =>
       addressPrefixes[purpose] ? verifyAddress(keys, purpose, token) : verifyLink(keys, purpose, token),
   }
@@ -102,8 +108,8 @@ const macOf = (key: KeyObject, signed: Buffer): string => createHmac('sha256', k
 const isMac = (mac: Buffer, key: KeyObject, signed: Buffer): boolean =>
   timingSafeEqual(Buffer.from(macOf(key, signed).slice(0, mac.length), 'latin1'), mac)
 
-function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
-  const url = payload.url ?? ''
+function signLink(key: Key, purpose: TokenPurpose, payload: LinkPayload): string {
+  const url = payload.query ? `${payload.url}\n${payload.query}` : (payload.url ?? '')
   scratch[0] = key.id
   if (!scratchIds || !areSameIds(scratchIds, payload)) writeLinkIds(payload)
   const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
@@ -133,7 +139,7 @@ function verifyLink(
   keys: readonly Key[],
   purpose: TokenPurpose,
   token: string,
-): (MailIds & { url?: string }) | undefined {
+): LinkPayload | undefined {
   if (token.length > tokenLengthMax) return undefined
   const bytes = Buffer.from(token, 'base64url')
   // Several texts decode to the same bytes; only the canonical one is valid.
@@ -147,10 +153,15 @@ function verifyLink(
     messageId: readUuid(bytes, keyIdBytes + idBytes) as MessageId,
     contactId: readUuid(bytes, keyIdBytes + 2 * idBytes) as ContactId,
     flowId: readUuid(bytes, keyIdBytes + 3 * idBytes) as FlowId,
-    ...((purpose === 'click' || purpose === 'test_click') && {
-      url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end),
-    }),
+    ...((purpose === 'click' || purpose === 'test_click') &&
+      clickedLink(bytes.toString('utf8', keyIdBytes + linkIdsBytes, end))),
   }
+}
+
+/** Encoded addresses contain no line breaks. */
+function clickedLink(text: string): ClickedLink {
+  const lineEnd = text.indexOf('\n')
+  return lineEnd === -1 ? { url: text } : { url: text.slice(0, lineEnd), query: text.slice(lineEnd + 1) }
 }
 
 function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): string {

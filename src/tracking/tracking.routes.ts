@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { withQuery } from '../flows/utm.ts'
 import type { MailIds, TokenPurpose, Tokens } from '../secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitEvents } from './hit.ts'
@@ -54,15 +55,15 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
     server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = verify('click', request)
       const test = click ? undefined : verify('test_click', request)
-      if (test && isLocation(test.url)) return redirect(reply, test.url, 307)
+      if (test && isLocation(test.url)) return redirect(reply, withQuery(test.url, test.query), 307)
       if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
       const outcome = await record('click', click, request)
       // The reader is redirected in any case, but a 302 would claim that the click was recorded.
-      return redirect(reply, click.url, outcome === 'lost' ? 307 : 302)
+      return redirect(reply, withQuery(click.url, click.query), outcome === 'lost' ? 307 : 302)
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = verify('click', request) ?? verify('test_click', request)
-      return click && isLocation(click.url) ? redirect(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
+      return click && isLocation(click.url) ? redirect(reply, withQuery(click.url, click.query)) : pages.send(reply, 404, unknownLinkPage)
     })
   }
 }

@@ -30,6 +30,7 @@ async function render({ flow, sample }: Starter, brand: BrandValues) {
         context: toContext(sample, variables),
       },
       isMarketing: kind === 'marketing',
+      utmQuery: '',
       settings: { postalAddress: brand.address, baseUrl: 'https://mail.example.com' },
     },
     20,

@@ -92,8 +92,19 @@ export type Variable = Item<Flow['variables']>
 /** The fields of a flow that the user edits. */
 export type FlowText = Pick<
   Flow,
-  'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to' | 'preheader'
+  | 'name'
+  | 'kind'
+  | 'subject'
+  | 'html'
+  | 'html_format'
+  | 'text'
+  | 'from_name'
+  | 'from_email'
+  | 'reply_to'
+  | 'preheader'
+  | 'utm'
 >
+export type Utm = NonNullable<Flow['utm']>
 export type FlowResults = Data<`${Org}/flows/{id}/results`, 'get'>
 export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
 export type TestEmail = Item<Data<`${Org}/flows/{id}/test`, 'post'>['emails']>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail, Flow, PreviewChanges, Variable } from '../api/types.ts'
+import { CampaignFields } from '../flows/campaign-fields.tsx'
 import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
 import { paths } from '../paths.ts'
@@ -77,6 +78,10 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               placeholder={flow.data?.subject ?? ''}
               maxLength={2000}
               {...form.field('subject')}
+            />
+            <CampaignFields
+              description="Added to the links of the email, instead of those of the flow. Leave all empty to use those of the flow. With an A/B test, an empty content becomes the name of the variant."
+              field={(name) => form.field(`utm.${name}`)}
             />
             {contextFields(
               variables.ofFlow,

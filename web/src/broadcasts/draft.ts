@@ -1,5 +1,6 @@
 import type { BroadcastChanges, BroadcastDetail, Weekday } from '../api/types.ts'
 import { type Sample, withValues } from '../flows/sample-data.ts'
+import { typedUtm, type UtmName, utmOf } from '../flows/utm.ts'
 
 /** What the form of a draft edits, with the names of the API. Times and numbers are texts, as typed. */
 export type Draft = {
@@ -7,6 +8,8 @@ export type Draft = {
   flow_id: string | null
   /** Empty for the subject of the flow. */
   subject: string
+  /** Empty for those of the flow. */
+  utm: Record<UtmName, string>
   service_announcement: boolean
   /** The values that were typed, by the name of their variable. The others are as saved. */
   context: Sample
@@ -56,6 +59,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
     name: broadcast.name,
     flow_id: broadcast.flow_id,
     subject: broadcast.subject ?? '',
+    utm: typedUtm(broadcast.utm),
     service_announcement: broadcast.service_announcement,
     context: {},
     audience: broadcast.audience,
@@ -87,6 +91,7 @@ export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDeta
     ...draft,
     name: draft.name.trim(),
     subject: draft.subject.trim() || null,
+    utm: utmOf(draft.utm),
     // Includes values that no field shows now: a subject may be half edited, and the API may have set others.
     ...(Object.keys(context).length > 0 && { context: withValues(broadcast.context, context) }),
     schedule: {

@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'react'
 import type { FlowText } from '../api/types.ts'
 import { Empty } from '../ui/states.tsx'
 import { kindLabels } from './flow-status.tsx'
+import { utmQuery } from './utm.ts'
 
 const DiffView = lazy(async () => ({ default: (await import('./diff-view.tsx')).DiffView }))
 
@@ -17,6 +18,7 @@ const lines = {
   from_name: 'From name',
   from_email: 'From address',
   reply_to: 'Reply-to',
+  utm: 'Campaign parameters',
 } as const satisfies Partial<Record<keyof FlowText, string>>
 const lineNames = Object.keys(lines) as (keyof typeof lines)[]
 
@@ -24,15 +26,15 @@ const same = (a: string | null | undefined, b: string | null | undefined) => (a 
 
 /** The differences between two texts of a flow. */
 export function FlowDifference({ before, after }: { before: Compared; after: Compared }) {
-  const changed = lineNames.filter((name) => !same(before[name], after[name]))
+  const changed = lineNames.filter((name) => !same(shown(before, name), shown(after, name)))
   if (changed.length === 0 && before.html === after.html && same(before.text, after.text))
     return <Empty title="No differences" />
   return (
     <Stack gap="xs">
       {changed.map((name) => (
         <Text key={name} className="break">
-          {lines[name]} changed from {before[name] ? <del>{shown(before, name)}</del> : 'empty'} to{' '}
-          {after[name] ? <ins>{shown(after, name)}</ins> : 'empty'}
+          {lines[name]} changed from {shown(before, name) ? <del>{shown(before, name)}</del> : 'empty'} to{' '}
+          {shown(after, name) ? <ins>{shown(after, name)}</ins> : 'empty'}
         </Text>
       ))}
       <Suspense fallback={<Skeleton height={320} />}>
@@ -46,6 +48,7 @@ export function FlowDifference({ before, after }: { before: Compared; after: Com
 }
 
 function shown(text: Compared, name: keyof typeof lines) {
+  if (name === 'utm') return utmQuery(text.utm)
   if (name === 'html_format') return text.html_format?.toUpperCase()
   return name === 'kind' ? text.kind && kindLabels[text.kind] : text[name]
 }

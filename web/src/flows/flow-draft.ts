@@ -1,5 +1,6 @@
 import { baseUrl } from '../api/base.ts'
 import type { FlowText } from '../api/types.ts'
+import { utmQuery } from './utm.ts'
 
 const fields = [
   'name',
@@ -12,12 +13,14 @@ const fields = [
   'from_email',
   'reply_to',
   'preheader',
+  'utm',
 ] as const satisfies (keyof FlowText)[]
 
 export const draftOf = (flow: FlowText): FlowText =>
   Object.fromEntries(fields.map((field) => [field, flow[field]])) as unknown as FlowText
 
-const sameField = (field: keyof FlowText, a: FlowText, b: FlowText) => (a[field] ?? '') === (b[field] ?? '')
+const sameField = (field: keyof FlowText, a: FlowText, b: FlowText) =>
+  field === 'utm' ? utmQuery(a.utm) === utmQuery(b.utm) : (a[field] ?? '') === (b[field] ?? '')
 
 export const sameDraft = (a: FlowText, b: FlowText) => fields.every((field) => sameField(field, a, b))
 
@@ -46,6 +49,7 @@ export const newDraft = (): FlowText => ({
   from_email: null,
   reply_to: null,
   preheader: null,
+  utm: null,
 })
 
 const starterHtml = `<!doctype html>

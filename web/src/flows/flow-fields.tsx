@@ -3,8 +3,10 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import type { Ref } from 'react'
 import { fieldProblem } from '../api/api-error.ts'
 import type { FlowKind, FlowText, TemplateProblem } from '../api/types.ts'
+import { CampaignFields } from './campaign-fields.tsx'
 import classes from './flow-editor.module.css'
 import { kindLabels } from './flow-status.tsx'
+import { typedUtm, utmOf } from './utm.ts'
 
 type Props = { draft: FlowText; setDraft: (draft: FlowText) => void; error: unknown }
 type SenderProps = Props & { showsSender: boolean; setShowsSender: (shows: boolean) => void }
@@ -62,6 +64,17 @@ export function FlowFields({ problems, subject, ...props }: FieldsProps) {
       />
       <div className={classes.wide}>
         <Sender {...props} />
+      </div>
+      <div className={classes.wide}>
+        <CampaignFields
+          description="Added to the links of the email, for analytics on your site. Links that have such parameters keep theirs."
+          field={(name) => ({
+            value: draft.utm?.[name] ?? '',
+            onChange: (event) =>
+              setDraft({ ...draft, utm: utmOf({ ...typedUtm(draft.utm), [name]: event.currentTarget.value }) }),
+            error: fieldProblem(error, `utm.${name}`),
+          })}
+        />
       </div>
     </div>
   )

@@ -107,6 +107,7 @@ function Restore({ flow, stored, dirty, version, onRestored }: Props & { version
         from_email: version.from_email,
         reply_to: version.reply_to,
         preheader: version.preheader,
+        utm: version.utm,
         base_version: flow.version,
         base_revision: stored?.revision ?? 0,
       }),

@@ -1,2 +1,3 @@
 /** The fields that show their errors themselves. */
-export const shownPaths = ['name', 'subject', 'html', 'text', 'from_name', 'from_email', 'reply_to', 'preheader']
+export const shownPaths = ['name', 'subject', 'html', 'text', 'from_name', 'from_email', 'reply_to', 'preheader',
+  'utm.source', 'utm.medium', 'utm.campaign', 'utm.content']

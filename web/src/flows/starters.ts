@@ -21,6 +21,7 @@ function starter(id: string, title: string, description: string, content: Conten
       kind,
       subject,
       preheader,
+      utm: null,
       html: layout(sections, { isMarketing: kind === 'marketing' }),
       html_format: 'mjml',
       text: null,
