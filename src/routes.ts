@@ -65,6 +65,7 @@ import { privacyRoutes } from './privacy/privacy.routes.ts'
 import { receivingSiteRoutes } from './receiving-sites/receiving-sites.routes.ts'
 import { activityRoutes } from './reports/activity.routes.ts'
 import { eventTypeRoutes } from './reports/event-types.routes.ts'
+import { figureRoutes } from './reports/figures.routes.ts'
 import { flowResultRoutes } from './reports/flow-results.routes.ts'
 import { metricRoutes } from './reports/metrics.routes.ts'
 import { overviewRoutes } from './reports/overview.routes.ts'
@@ -294,6 +295,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await add(organization, activityRoutes({ read }))
           await add(organization, overviewRoutes({ read }))
           await add(organization, flowResultRoutes({ read }))
+          await add(organization, figureRoutes({ read }))
           await add(
             organization,
             webhookRoutes({

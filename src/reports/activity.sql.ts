@@ -95,14 +95,21 @@ function byCounters(filter: ActivityFilter): Sql {
     cross join lateral (${findByCounters({ counters, events, machine, newest, limit })}) as event`
 }
 
-type CountedEvents = { counters: Sql; events: Sql; machine: boolean | undefined; newest: Date | string; limit: number }
+type CountedEvents = {
+  counters: Sql
+  events: Sql
+  /** Automated events, those by people, all of them, or the first ones by people. */
+  machine: boolean | undefined | 'unique'
+  newest: Date | string
+  limit: number
+}
 
 /**
  * Selects the newest events, one more than the limit of each quarter-hour. The counters show which quarter-hours contain
  * matches, and only these are read, until a page is full. Avoids an index on the busiest table.
  */
 export function findByCounters({ counters, events, machine, newest, limit }: CountedEvents): Sql {
-  const matching = machine === undefined ? sql`total` : machine ? sql`machine` : sql`total - machine`
+  const matching = matchingCount(machine)
   return sql`
     select event.* from (
       select starts_at,
@@ -121,6 +128,11 @@ export function findByCounters({ counters, events, machine, newest, limit }: Cou
       limit ${limit + 1}
     ) as event
     where quarter.newer <= ${limit}`
+}
+
+function matchingCount(machine: CountedEvents['machine']): Sql {
+  if (machine === 'unique') return sql`uniques`
+  return machine === undefined ? sql`total` : machine ? sql`machine` : sql`total - machine`
 }
 
 export type FoundEvent = Omit<ActivityRow, 'eventName'> & { eventName: WebhookEventName }

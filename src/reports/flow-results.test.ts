@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, type World } from '../../test/support/event-world.ts'
+import { registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
@@ -134,4 +135,62 @@ test('results of an unknown flow or an invalid period are rejected', async () =>
   const stranger = await createWorld(app.db)
   expect((await get(app, stranger, 'results')).status).toBe(404)
   expect((await get(app, world, 'results', { start_date: 'yesterday' })).status).toBe(422)
+})
+
+test('each figure of a flow leads to its messages, as many as it counts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const world = await worldOf(app, { messages: 5 })
+  const elsewhere = await worldOf(app, { messages: 1 })
+  const at = '2026-03-02T10:00:00Z'
+  const later = '2026-03-03T11:00:00Z'
+  await record(app.db, [
+    ...[0, 1, 2, 3, 4].map((index) => eventIn(world, index, 'emailSent', { at })),
+    // Opened twice, by a person after a scanner, only by a scanner, and before the period.
+    eventIn(world, 0, 'emailOpen', { at }),
+    eventIn(world, 0, 'emailOpen', { at: later }),
+    eventIn(world, 1, 'emailOpen', { at, machine: true }),
+    eventIn(world, 1, 'emailOpen', { at: later }),
+    eventIn(world, 2, 'emailOpen', { at, machine: true }),
+    eventIn(world, 3, 'emailOpen', { at: '2026-03-01T10:00:00Z' }),
+    eventIn(world, 3, 'emailOpen', { at }),
+    click(world, 0, 'sale', { at }),
+    click(world, 0, 'terms', { at }),
+    eventIn(world, 4, 'emailHardBounce', { at: later, data: bounce('hard', 'user_unknown') }),
+    eventIn(world, 1, 'emailComplaint', { at: later }),
+    eventIn(world, 0, 'contactUnsubscribe', { at, data: { method: 'page' } }),
+    eventIn(elsewhere, 0, 'emailSent', { at }),
+    eventIn(elsewhere, 0, 'emailOpen', { at }),
+  ])
+  const { totals } = (await get(app, world, 'results')).body.data
+  const messages = async (figure: string, query: Record<string, string> = {}) => {
+    const found: { message_id: string; reason: string | null }[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { body } = await get(app, world, 'results/messages', { figure, limit: '1', ...query, ...(cursor && { cursor }) })
+      found.push(...body.data)
+      cursor = body.next_cursor ?? undefined
+      if (!cursor) return found.map(({ message_id: id }) => world.messages.findIndex((each) => toText('msg', each.id) === id))
+    }
+  }
+  const uniques = {
+    sent: totals.emailSent.unique,
+    opened: totals.emailOpen.unique,
+    clicked: totals.emailClick.unique,
+    bounced: totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
+    complaints: totals.emailComplaint.unique,
+    unsubscribed: totals.contactUnsubscribe.unique,
+  }
+  for (const [figure, unique] of Object.entries(uniques))
+    expect([figure, (await messages(figure)).length]).toEqual([figure, unique])
+  expect((await messages('sent')).sort()).toEqual([0, 1, 2, 3, 4])
+  expect((await messages('delivered')).sort()).toEqual([0, 1, 2, 3])
+  expect(await messages('opened')).toEqual([1, 0])
+  expect(await messages('clicked')).toEqual([0])
+  expect((await get(app, world, 'results/messages', { figure: 'bounced' })).body.data).toMatchObject([
+    { event_name: 'emailHardBounce', reason: 'user_unknown', contact: { email: expect.any(String) } },
+  ])
+  expect((await get(app, world, 'results/messages', { figure: 'read' })).status).toBe(422)
+  const other = await registerOther(app)
+  const path = `/organization/flows/${toText('flw', world.flowIds[0]!)}/results/messages`
+  const stranger = await other.manage('GET', `${path}?${new URLSearchParams({ ...dates, figure: 'sent' })}`)
+  expect(stranger.status).toBe(404)
 })

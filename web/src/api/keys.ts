@@ -39,6 +39,7 @@ export const keys = {
   flow: (id: string) => ['flows', id],
   flowResults: (id: string, range: object, timezone: string) => ['flows', id, 'results', range, timezone],
   linkClicks: (id: string, filter: object) => ['flows', id, 'link-clicks', filter],
+  figureMessages: (id: string, filter: object) => ['flows', id, 'figure-messages', filter],
   flowDraft: (id: string, revision: number) => ['flows', id, 'draft', revision],
   flowVersions: (id: string) => ['flows', id, 'versions'],
   flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],

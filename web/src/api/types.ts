@@ -106,6 +106,8 @@ export type FlowText = Pick<
 >
 export type Utm = NonNullable<Flow['utm']>
 export type FlowResults = Data<`${Org}/flows/{id}/results`, 'get'>
+export type FigureMessage = Item<Data<`${Org}/flows/{id}/results/messages`, 'get'>>
+export type Figure = paths[`${Org}/flows/{id}/results/messages`]['get']['parameters']['query']['figure']
 export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
 export type TestEmail = Item<Data<`${Org}/flows/{id}/test`, 'post'>['emails']>
 export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>

@@ -11,12 +11,13 @@ import { fileNameOf } from '../../ui/csv.ts'
 import { Load } from '../../ui/states.tsx'
 import { calendarDay } from '../../ui/time.tsx'
 import { DomainsSection, ReasonsSection, VersionsSection } from './breakdown-sections.tsx'
+import { FigurePeople, isFigure } from './figure-people.tsx'
 import { flowMeasures } from './flow-measures.ts'
 import { Funnel } from './funnel.tsx'
 import { LinksSection } from './links-section.tsx'
 import { MessagesSection } from './messages-section.tsx'
 import { NeverSent } from './never-sent.tsx'
-import { flowResultsQuery } from './results.api.ts'
+import { flowResultsQuery, type Period } from './results.api.ts'
 import { Summary } from './summary.tsx'
 
 type Props = { flow: Flow; onTest: () => void }
@@ -69,7 +70,7 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
       <Load query={results} loading={<Loading />}>
         {(data) => (
           <>
-            <Figures results={data} />
+            <Figures flowId={flow.id} results={data} {...{ period, fileName }} />
             <LinksSection {...{ period, fileName }} flowId={flow.id} results={data} />
             <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
               <DomainsSection fileName={fileName} results={data} />
@@ -84,13 +85,17 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
   )
 }
 
-function Figures({ results }: { results: FlowResults }) {
+type FiguresProps = { flowId: string; results: FlowResults; period: Period; fileName: string }
+
+function Figures({ flowId, results, period, fileName }: FiguresProps) {
   const [search, setSearch] = useSearchParams()
   const measure = flowMeasures.find(({ key }) => key === search.get('figure')) ?? flowMeasures[0]!
-  const choose = (key: string) =>
+  const people = search.get('people')
+  const set = (name: 'figure' | 'people', key: string | undefined) =>
     setSearch(
       (now) => {
-        now.set('figure', key)
+        if (key === undefined) now.delete(name)
+        else now.set(name, key)
         return now
       },
       { replace: true },
@@ -99,7 +104,12 @@ function Figures({ results }: { results: FlowResults }) {
     <>
       <Grid gap="md" align="stretch">
         <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Funnel results={results} chosen={measure.key} choose={choose} />
+          <Funnel
+            results={results}
+            chosen={measure.key}
+            choose={(key) => set('figure', key)}
+            showPeople={(key) => set('people', key)}
+          />
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <DayPanel measure={measure} series={results.days} mt={0} />
@@ -107,8 +117,12 @@ function Figures({ results }: { results: FlowResults }) {
       </Grid>
       <Text size="xs" c="dimmed" mt={6} mb="xl">
         {calendarDay(results.start_date)} to {calendarDay(results.end_date)} ({results.timezone}). Rates are % of emails
-        sent. Changes are compared with the previous {daysOf(results)} days (pts = percentage points).
+        sent. Changes are compared with the previous {daysOf(results)} days (pts = percentage points). Select a number to
+        see who it is.
       </Text>
+      {isFigure(people) && (
+        <FigurePeople {...{ flowId, period, fileName }} figure={people} onClose={() => set('people', undefined)} />
+      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Paper } from '@mantine/core'
+import { Anchor, Paper } from '@mantine/core'
 import type { FlowResults } from '../../api/types.ts'
 import { ChangeLine } from '../../overview/change-line.tsx'
 import type { Measure } from '../../overview/measures.ts'
@@ -6,38 +6,51 @@ import { count, share } from '../../ui/numbers.ts'
 import { colorOf, flowMeasures, isProblem } from './flow-measures.ts'
 import classes from './funnel.module.css'
 
-type Props = { results: FlowResults; chosen: string; choose: (key: string) => void }
+type Props = {
+  results: FlowResults
+  chosen: string
+  choose: (key: string) => void
+  /** Shows the emails that a figure counts. */
+  showPeople: (key: string) => void
+}
 
-/** From sent to clicked, then what went wrong. Each step is a button that shows its chart. */
-export function Funnel({ results, chosen, choose }: Props) {
+/** From sent to clicked, then what went wrong. Each step shows its chart, and each number leads to its people. */
+export function Funnel({ results, chosen, choose, showPeople }: Props) {
   const firstProblem = flowMeasures.find(isProblem)
   return (
     <Paper withBorder component="section" aria-label="Funnel" className={classes.funnel}>
       {flowMeasures.map((measure) => (
-        <button
+        <div
           key={measure.key}
-          type="button"
           className={classes.step}
-          aria-pressed={measure.key === chosen}
+          data-chosen={measure.key === chosen || undefined}
           data-first-problem={measure === firstProblem || undefined}
           title={measure.meaning}
-          onClick={() => choose(measure.key)}
         >
-          <Step measure={measure} results={results} />
-        </button>
+          <button
+            type="button"
+            className={classes.choose}
+            aria-pressed={measure.key === chosen}
+            onClick={() => choose(measure.key)}
+          >
+            {measure.label}
+          </button>
+          <Step measure={measure} results={results} showPeople={() => showPeople(measure.key)} />
+        </div>
       ))}
     </Paper>
   )
 }
 
-function Step({ measure, results }: { measure: Measure; results: FlowResults }) {
+type StepProps = { measure: Measure; results: FlowResults; showPeople: () => void }
+
+function Step({ measure, results, showPeople }: StepProps) {
   const { totals } = results
   const value = measure.value(totals)
   const sent = totals.emailSent.unique
   const width = sent === 0 ? 0 : Math.min(1, value / sent)
   return (
     <>
-      <span className={classes.label}>{measure.label}</span>
       <span className={classes.track} aria-hidden>
         <span
           className={classes.bar}
@@ -45,7 +58,23 @@ function Step({ measure, results }: { measure: Measure; results: FlowResults }) 
           style={{ width: `${width * 100}%`, background: colorOf(measure) }}
         />
       </span>
-      <span className={classes.count}>{count(value)}</span>
+      <span className={classes.count}>
+        {value === 0 ? (
+          count(value)
+        ) : (
+          <Anchor
+            component="button"
+            type="button"
+            inherit
+            underline="always"
+            className={classes.people ?? ''}
+            aria-label={`${measure.label}: ${count(value)}, show who`}
+            onClick={showPeople}
+          >
+            {count(value)}
+          </Anchor>
+        )}
+      </span>
       <span className={classes.rate}>{measure.rated ? share(value, sent) : ' '}</span>
       <span className={classes.change}>
         <ChangeLine measure={measure} overview={results} />

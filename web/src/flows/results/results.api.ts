@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf, type Page, pageOf } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { type PageParams, usePages } from '../../api/pages.ts'
-import type { LinkClick } from '../../api/types.ts'
+import type { Figure, FigureMessage, LinkClick } from '../../api/types.ts'
 import type { Range } from '../../overview/overview.api.ts'
 
 const refetchMs = 15_000
@@ -44,6 +44,22 @@ export const useLinkClicks = (id: string, filter: ClickFilter) =>
 
 export const allLinkClicks = (id: string, filter: ClickFilter) =>
   collect<LinkClick>((from) => fetchClicks(id, filter, { ...from, limit: exportPageRows }))
+
+export type FigureFilter = Period & { figure: Figure }
+
+const fetchFigure = (id: string, filter: FigureFilter, from: PageParams & { limit?: number }, signal?: AbortSignal) =>
+  pageOf(
+    api.GET('/api/v1/organization/flows/{id}/results/messages', {
+      params: { path: { id }, query: { ...filter, ...from } },
+      ...(signal && { signal }),
+    }),
+  )
+
+export const useFigureMessages = (id: string, filter: FigureFilter) =>
+  usePages<FigureMessage>(keys.figureMessages(id, filter), (from, signal) => fetchFigure(id, filter, from, signal))
+
+export const allFigureMessages = (id: string, filter: FigureFilter) =>
+  collect<FigureMessage>((from) => fetchFigure(id, filter, { ...from, limit: exportPageRows }))
 
 /** Returns all rows of a list, up to the limit of an export. */
 async function collect<Row>(fetchPage: (from: PageParams) => Promise<Page<Row>>): Promise<Row[]> {

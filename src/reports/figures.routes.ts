@@ -1,0 +1,81 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { targetOf, timezoneOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
+import { pageQuery, readPage, toPage } from '../http/paging.ts'
+import { invalid } from '../values/errors.ts'
+import { type EventName, eventNames } from '../values/event-types.ts'
+import type { EventId } from '../values/ids.ts'
+import { EventContactOut, eventContactOut } from './activity.routes.ts'
+import { activityCursor } from './activity.ts'
+import { selectFirstEvents } from './figures.sql.ts'
+import { periodQuery } from './metrics.routes.ts'
+import { existingFlow } from './metrics.ts'
+import { boundsOf, readPeriod } from './period.ts'
+
+const eventsOf = {
+  sent: ['emailSent'],
+  delivered: ['emailSent'],
+  opened: ['emailOpen'],
+  clicked: ['emailClick'],
+  bounced: ['emailHardBounce', 'emailSoftBounce'],
+  complaints: ['emailComplaint'],
+  unsubscribed: ['contactUnsubscribe'],
+} as const satisfies Record<string, readonly EventName[]>
+type Figure = keyof typeof eventsOf
+const figures = Object.keys(eventsOf) as Figure[]
+
+const FigureMessageOut = Named('FlowFigureMessage', {
+  id: Type.String({ description: 'The event that counts.' }),
+  event_name: oneOf(...eventNames),
+  occurred_at: Timestamp,
+  message_id: Nullable(Type.String()),
+  contact: Nullable(EventContactOut),
+  reason: Nullable(Type.String({ description: 'Why the email bounced.' })),
+})
+
+const { flow_id: _, ...period } = periodQuery
+
+export function figureRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get('/flows/:id/results/messages', {
+      attachValidation: true,
+      schema: {
+        tags: ['Flows'],
+        operationId: 'listFlowFigureMessages',
+        summary: 'List the messages behind a figure of a flow',
+        description:
+          'The messages that `totals` of the results count as `unique` in the same period, newest first: each at its first occurrence by a person. `bounced` lists hard and soft bounces. `delivered` lists emails that were sent in the period and have not bounced. A page can have fewer messages than `limit`. Events that are no longer kept are not listed.',
+        errors: { validation_failed: '`figure` is missing, or a date or the time zone is invalid.' },
+        params: IdParams,
+        querystring: Type.Object({ ...period, figure: oneOf(...figures), ...pageQuery }),
+        response: pages(FigureMessageOut),
+      },
+      handler: async (request) => {
+        const [organizationId, flowId] = targetOf(request, 'flw')
+        const { limit, cursor } = readPage(request.query, activityCursor)
+        const { figure } = request.query
+        const events = await read(organizationId, async (tx) => {
+          await existingFlow(tx, organizationId, flowId)
+          const bounds = boundsOf(readPeriod(request.query, timezoneOf(request)))
+          if (!figures.includes(figure))
+            throw invalid({ path: 'figure', problem: `must be one of ${figures.join(', ')}` })
+          return selectFirstEvents(tx, {
+            ...{ organizationId, flowId, limit },
+            eventNames: eventsOf[figure],
+            from: new Date(bounds[0]!),
+            until: new Date(bounds.at(-1)!),
+            before: cursor && { occurredAt: new Date(cursor[0]!), id: cursor[1] as EventId },
+          })
+        })
+        const { items, nextCursor } = toPage(events, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
+        const shown = figure === 'delivered' ? items.filter(({ hasBounced }) => !hasBounced) : items
+        return page({ items: shown.map(messageOut), nextCursor })
+      },
+    })
+  }
+}
+
+const messageOut = outOf(FigureMessageOut, { id: 'evt', message_id: 'msg' }, { contact: eventContactOut })
