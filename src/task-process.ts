@@ -1,5 +1,5 @@
 import { readMembersTask } from './contacts/members.task.ts'
-import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
+import { bodyTask, checkTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
 import { prepareImageTask } from './images/prepare-image.task.ts'
 import { readImportTask } from './imports/import.task.ts'
 import { inspectImportTask } from './imports/inspect.task.ts'
@@ -19,6 +19,7 @@ serveTasks([
   previewTask,
   draftTask,
   bodyTask,
+  checkTask,
   emailTextTask,
   prepareImageTask,
 ])

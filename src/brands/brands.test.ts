@@ -120,10 +120,11 @@ test('a preview and a test email have the current brand, and an unknown field of
   ])
 })
 
-test('the unsubscribe page shows the logo, the colour, the name and the address', async () => {
+test('the unsubscribe page has the look of the brand', async () => {
   const app = await newApp()
   const logo = await uploadLogo(app)
   await change(app, { name: 'Acme Store', logo_image_id: logo.id, color: '#aa0000', postal_address: 'Main St 1' })
+  await change(app, { background_color: '#fff5e6', font: 'georgia', website_url: 'https://acme.example/?a="><b>' })
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   const flowId = await createFlow(app, {
     kind: 'marketing',
@@ -140,7 +141,11 @@ test('the unsubscribe page shows the logo, the colour, the name and the address'
   const text = await page.text()
   expect(text).toContain('Unsubscribe from Acme Store?')
   expect(text).toContain(`<img src="${new URL(logo.url).pathname}" alt="Acme Store"`)
-  expect(text).toContain('--accent: #aa0000; --on-accent: #ffffff;')
+  expect(text).toContain('--accent: #aa0000; --on-accent: #ffffff; --font: Georgia, Times, serif;')
+  expect(text).toContain('--ground: #fff5e6;')
+  expect(text).toContain('<a href="https://acme.example/?a=%22%3E%3Cb%3E" rel="noreferrer"><img')
+  for (const style of ['red;} body{display:none', '</style><b>', 'url(//a)'])
+    expect((await change(app, { background_color: style })).status).toBe(422)
   expect(text).toContain('Acme Store, Main St 1')
   expect(page.headers.get('content-security-policy')).toContain("img-src 'self'")
 })

@@ -270,3 +270,50 @@ test('the rest of a broadcast at local time gets it at the same time of a later 
   expect(start('2026-10-24T11:00:00Z')).toBe('2026-10-25T08:00:00.000Z')
   expect(start('2026-10-27T09:00:00Z')).toBe('2026-10-28T08:00:00.000Z')
 })
+
+test('the links of a broadcast have its campaign parameters, also of emails that were deferred', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '1,1,1' })
+  const { group, create, flow } = await fill(app)
+  await app.manage('PATCH', `/organization/flows/${flow}`, { utm: { source: 'flow', medium: 'email' } })
+  let deferred = 0
+  relay.onRecipient = () => (deferred++ === 0 ? { code: 451, text: '4.7.1 later' } : undefined)
+  const variants = [
+    { subject: 'A', share: 50 },
+    { subject: 'B', share: 50 },
+  ]
+  const groupId = await group('Readers', emails('a', 4))
+  const broadcast = await create([groupId], {
+    utm: { source: 'news', campaign: 'spring' },
+    variants,
+    test_percent: 100,
+  })
+  await broadcast.start()
+  await broadcast.ended()
+  const locations = async () => {
+    const found = new Set<string>()
+    for (const { mail } of relay.mails) {
+      const [, path] = /href="[^"]*(\/t\/c\/[^"]+)"/.exec(mail.html!)!
+      const answer = await fetch(`${app.url}${path}`, { method: 'HEAD', redirect: 'manual' })
+      found.add(`${mail.subject} ${answer.headers.get('location')}`)
+    }
+    return [...found].sort()
+  }
+  expect(relay.mails).toHaveLength(4)
+  expect(await locations()).toEqual([
+    'A https://example.com/news?utm_source=news&utm_campaign=spring&utm_content=variant-a',
+    'B https://example.com/news?utm_source=news&utm_campaign=spring&utm_content=variant-b',
+  ])
+  relay.mails.length = 0
+  expect((await broadcast.act('test', { to: emails('a', 1)[0], variant: 'B' })).status).toBe(200)
+  await until('the test email', () => relay.mails.length === 1)
+  expect((await locations())[0]).toContain('?utm_source=news&utm_campaign=spring&utm_content=variant-b')
+  // Without its own, a broadcast has those of the flow.
+  const copy = (await broadcast.act('duplicate')).body.data
+  expect(copy.utm).toEqual({ source: 'news', medium: null, campaign: 'spring', content: null })
+  await app.manage('PATCH', `/organization/broadcasts/${copy.id}`, { utm: null, variants: [] })
+  relay.mails.length = 0
+  await app.manage('POST', `/organization/broadcasts/${copy.id}/start`, {})
+  await until('the emails', () => relay.mails.length === 4)
+  expect(await locations()).toEqual(['Hello there https://example.com/news?utm_source=flow&utm_medium=email'])
+})

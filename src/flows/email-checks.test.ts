@@ -22,7 +22,15 @@ const problems = (html: string, change: Partial<CheckedEmail> = {}) =>
 const link = (href: string) => problems(`<a href="${href}">x</a>`)
 
 test('links that work in an email are not reported, and http links are returned once', () => {
-  const working = ['mailto:a@b.c', 'tel:+49', 'sms:1', 'cid:x', 'com.app://x', '#part', 'https://a.dev:8443/?a=1&amp;b=2']
+  const working = [
+    'mailto:a@b.c',
+    'tel:+49',
+    'sms:1',
+    'cid:x',
+    'com.app://x',
+    '#part',
+    'https://a.dev:8443/?a=1&amp;b=2',
+  ]
   for (const href of working) expect([href, link(href)]).toEqual([href, []])
   const html = `<!-- <a href="/x"> --><a name="x">a</a><link href="/x"><a href="#unsubscribe">u</a>
     <a href=" https://a.dev/?a=1&amp;b=2 ">a</a><a href='https://a.dev/?a=1&b=2'>a</a>
@@ -37,9 +45,24 @@ test('links that cannot work are reported with the reason', () => {
   for (const href of ['/relative', '//a.dev', 'a.dev:8080', 'www.a.dev', 'ada@a.dev', '*|UNSUB|*', 'http//a.dev'])
     expect(link(href)).toEqual([dead(href)])
   for (const href of ['', ' ', '#']) expect(link(href)).toEqual(['A link has no address.'])
-  for (const href of ['https://', 'https:a.dev', 'http:/a.dev', 'https://a b.dev', 'https://https://a.dev', 'https://a..dev'])
+  for (const href of [
+    'https://',
+    'https:a.dev',
+    'http:/a.dev',
+    'https://a b.dev',
+    'https://https://a.dev',
+    'https://a..dev',
+  ])
     expect(link(href)).toEqual([`The link "${href}" is not a valid address.`])
-  for (const host of ['example.com', 'www.example.org', 'shop.test', 'localhost:3000', '127.0.0.1', '10.1.2.3', '[::1]'])
+  for (const host of [
+    'example.com',
+    'www.example.org',
+    'shop.test',
+    'localhost:3000',
+    '127.0.0.1',
+    '10.1.2.3',
+    '[::1]',
+  ])
     expect(link(`https://${host}/x`)).toEqual([`The link "https://${host}/x" leads to a test address.`])
   expect(link('https://intranet/')).toEqual(['The link "https://intranet/" leads to a test address.'])
   expect(link('myexample.com')).toHaveLength(1)
@@ -64,12 +87,15 @@ test('images need an alt text and an address that mail apps can load', () => {
   expect(problems('<img src="https://a.dev/i/logo.png?x=1">')).toEqual([
     'The image "logo.png" has no alt text, which is shown and read aloud instead of the image.',
   ])
-  expect(problems('<img alt src="https://a.dev/a.png"><img src="https://a.dev/p.gif" width="1" height="1">')).toEqual([])
+  expect(problems('<img alt src="https://a.dev/a.png"><img src="https://a.dev/p.gif" width="1" height="1">')).toEqual(
+    [],
+  )
   expect(problems('<img alt="" src="logo.png">')[0]).toContain('does not start with https://')
   expect(problems('<img alt="" src="http://localhost/a.png">')[0]).toContain('test address')
   expect(problems('<img alt="" src="data:image/png;base64,AAAA">')[0]).toContain('do not show such images')
   expect(problems('<img alt="" src="cid:logo">')).toEqual([])
-  const mjml = '<mj-column>\n<mj-image src="https://a.dev/a.png" />\n<mj-image alt="" src="https://a.dev/b.png" /></mj-column>'
+  const mjml =
+    '<mj-column>\n<mj-image src="https://a.dev/a.png" />\n<mj-image alt="" src="https://a.dev/b.png" /></mj-column>'
   const compiled = '<img alt="" src="https://a.dev/a.png"><img alt="" src="https://a.dev/b.png">'
   expect(check(compiled, { source: mjml }).findings).toMatchObject([{ check: 'alt_text', line: 2, column: 1 }])
 })

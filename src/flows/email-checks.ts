@@ -148,7 +148,11 @@ const isPixel = (attributes: readonly Attribute[]) =>
 
 /** The last part of the address, as people know the file. */
 function nameOf(source: string): string {
-  const name = source.replace(/[?#].*$/s, '').split('/').at(-1) || source
+  const name =
+    source
+      .replace(/[?#].*$/s, '')
+      .split('/')
+      .at(-1) || source
   return name.length > shownLengthMax ? `${name.slice(0, shownLengthMax)}…` : name
 }
 

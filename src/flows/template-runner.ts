@@ -2,13 +2,14 @@ import type { BrandValues } from '../brands/brand-values.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { inlineLimits } from './budget.ts'
-import { type CheckSettings, checkEmail } from './email-checks.ts'
+import { type CheckSettings, checkEmail, type EmailCheck } from './email-checks.ts'
 import { faultyPreview, type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
 import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
+  checkTask,
   type CompiledSource,
   compileSource,
   compileTask,
@@ -27,6 +28,8 @@ import { partNamesIn, withParts } from './with-parts.ts'
 const slowMs = 60_000
 /** The clock may misjudge a template, for example while the code of the engine is cold; the units do not. */
 const lateRunsMax = 3
+/** Checking a rendered email takes up to 10 ms for this many characters. */
+const lightCheckLengthMax = 150_000
 
 /** Returns the text of those parts that exist, by name. */
 type FindParts = (organizationId: OrganizationId, names: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -93,11 +96,11 @@ export class TemplateRunner {
     version: ReadyVersion,
     values: TemplateValues,
     { isMarketing, utmQuery }: { isMarketing: boolean; utmQuery: string },
-  ) {
+  ): Promise<EmailCheck> {
     const draft = await this.draft(version, values)
     const rendered = await this.body(version, values, 'refuse')
     const body = isMarketing ? withUnsubscribeLine(rendered, values.unsubscribeUrl) : rendered
-    return checkEmail({
+    const email = {
       ...(await this.#checkSettings(version.organizationId)),
       subject: draft.subject,
       html: body.html,
@@ -105,8 +108,10 @@ export class TemplateRunner {
       isMarketing,
       unsubscribeUrl: values.unsubscribeUrl,
       utmQuery,
-      isSure: () => true,
-    })
+    }
+    return email.html.length + email.source.length <= lightCheckLengthMax
+      ? checkEmail({ ...email, isSure: () => true })
+      : this.#tasks.run(checkTask, { organizationId: version.organizationId, input: email })
   }
 
   async #checkSettings(organizationId: OrganizationId): Promise<CheckSettings> {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { defineTask } from '../tasks/task.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
+import { type CheckedEmail, checkEmail, type EmailCheck } from './email-checks.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
 import type { Problem } from './problems.ts'
 import { type RecipientSnapshot, snapshotOf } from './recipient.ts'
@@ -80,6 +81,13 @@ export const bodyTask = defineTask<RenderInput, RenderedBody>({
     const template = await cached(key, stored)
     return template.renderBody(values, bodyLimits(cpuMs))
   },
+})
+
+export const checkTask = defineTask<Omit<CheckedEmail, 'isSure'>, EmailCheck>({
+  name: 'flows.check',
+  title: 'Checking this email',
+  msMax: renderMsMax,
+  run: async (email) => checkEmail({ ...email, isSure: () => true }),
 })
 
 /** Per task process: compiling a template takes a hundred times as long as rendering it. */

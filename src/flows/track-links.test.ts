@@ -181,6 +181,8 @@ test('tracks the first thousand links', () => {
     trackedUrl: () => 'https://t.example',
     pixelUrl: undefined,
     unsubscribeUrl: undefined,
+    utmQuery: '',
+    baseUrl: 'https://mail.example.com',
   })
   expect(tracked.split('https://t.example')).toHaveLength(1_001)
   expect(tracked).toMatch(/<a href="https:\/\/a\.example">x<\/a>$/)

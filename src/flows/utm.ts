@@ -10,18 +10,28 @@ export type Utm = Record<(typeof utmNames)[number], string | null>
 
 const valueLengthMax = 100
 
-const Value = Nullable(Type.String({ maxLength: valueLengthMax }))
-const values = { source: Value, medium: Value, campaign: Value, content: Value }
+const Value = (description: string) => Nullable(Type.String({ maxLength: valueLengthMax, description }))
+const values = {
+  source: Value('Where the visitor comes from, such as `newsletter`.'),
+  medium: Value('Such as `email`.'),
+  campaign: Value('Such as `spring-sale`.'),
+  content: Value('Tells emails of a campaign apart, such as `variant-a`.'),
+}
 const description =
   'Parameters that are added to the http links of the email, such as `utm_source`, unless a link has them already. Null for none.'
-export const UtmIn = Nullable(Type.Partial(Type.Object(values), { title: 'Utm', description }))
+export const UtmIn = Nullable(Type.Partial(Type.Object(values), { title: 'UtmInput', description }))
 export const UtmOut = Nullable(Named('Utm', values, { description }))
 
 /** Returns null if no value is set. Throws `Refusal` if a value is invalid. */
 export function parseUtm(given: { [Name in keyof Utm]?: string | null } | null | undefined): Utm | null {
   if (!given) return null
-  const valueOf = (name: keyof Utm) => given[name]?.trim() || null
-  const utm = { source: valueOf('source'), medium: valueOf('medium'), campaign: valueOf('campaign'), content: valueOf('content') }
+  const textOf = (name: keyof Utm) => given[name]?.trim() || null
+  const utm = {
+    source: textOf('source'),
+    medium: textOf('medium'),
+    campaign: textOf('campaign'),
+    content: textOf('content'),
+  }
   for (const name of utmNames) {
     const problem = problemOf(utm[name] ?? '')
     if (problem) throw invalid({ path: `utm.${name}`, problem })
@@ -38,9 +48,7 @@ function problemOf(value: string): FieldProblem['problem'] | undefined {
 export const utmQueryOf = (utm: Utm | null): string =>
   utm === null
     ? ''
-    : utmNames
-        .flatMap((name) => (utm[name] === null ? [] : `utm_${name}=${encodeURIComponent(utm[name])}`))
-        .join('&')
+    : utmNames.flatMap((name) => (utm[name] === null ? [] : `utm_${name}=${encodeURIComponent(utm[name])}`)).join('&')
 
 /** Returns those of the parameters that the link does not have. `url` is encoded. */
 export function missingParameters(url: string, query: string): string {
@@ -54,8 +62,7 @@ export function missingParameters(url: string, query: string): string {
     .join('&')
 }
 
-const hasParameter = (address: string, name: string) =>
-  address.includes(`?${name}=`) || address.includes(`&${name}=`)
+const hasParameter = (address: string, name: string) => address.includes(`?${name}=`) || address.includes(`&${name}=`)
 
 /** Returns the link with the parameters, before its fragment. */
 export function withQuery(url: string, query: string | undefined): string {

@@ -82,7 +82,8 @@ export class LinkChecker {
       if (!target || !/^https?:$/.test(target.protocol)) return broken('It is not a valid http address.')
       if (target.port !== '' && !this.#options.allowPrivate) return skipped('Only the usual ports are checked.')
       if (performance.now() > until) return skipped('The check took too long. Check again.')
-      if (!this.#perHost.allow(target.hostname)) return skipped('This site was checked often just now. Check again later.')
+      if (!this.#perHost.allow(target.hostname))
+        return skipped('This site was checked often just now. Check again later.')
       target.hash = ''
       target.username = ''
       target.password = ''

@@ -8,7 +8,11 @@ import { type LinkChecker, linkStatuses, linksMax } from './link-checker.ts'
 const urlLengthMax = 4_000
 
 const LinksIn = Named('LinksToCheck', {
-  urls: Type.Array(Type.String({ maxLength: urlLengthMax }), { minItems: 1, maxItems: linksMax }),
+  urls: Type.Array(Type.String({ maxLength: urlLengthMax }), {
+    minItems: 1,
+    maxItems: linksMax,
+    description: 'Addresses with http or https.',
+  }),
 })
 const LinkOut = Named('CheckedLink', {
   url: Type.String(),

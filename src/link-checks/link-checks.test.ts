@@ -78,16 +78,17 @@ test('one organization opens few links at a time and a hundred a minute, whateve
   expect((await check([...urlsOf(0), ...urlsOf(50)])).status).toBe(422)
   const first = check(urlsOf(0))
   await until('four links to be opened', () => open.length === 4)
-  const second = check(urlsOf(50))
-  const third = await check(urlsOf(0))
-  expect([third.status, third.body.error.type]).toEqual([429, 'rate_limited'])
+  const more = [check(urlsOf(50)), check(urlsOf(50))]
+  // One of them waits, and the other exceeds the rate.
+  const refused = await Promise.race(more)
+  expect([refused.status, refused.body.error.type]).toEqual([429, 'rate_limited'])
   const theirs = check([slow.url()], other.manage)
   await until('the other organization to have its turn', () => open.length === 5)
   const answerAll = setInterval(() => {
     for (const response of open.splice(0)) response.end()
   }, 5)
   expect((await theirs).body.data).toMatchObject([{ status: 'works' }])
-  const results = (await Promise.all([first, second])).flatMap(({ body }) => body.data)
+  const results = (await Promise.all([first, ...more])).flatMap(({ body }) => body.data ?? [])
   clearInterval(answerAll)
   expect(results).toHaveLength(100)
   // A site gets at most 60 requests a minute from here, of all organizations together.

@@ -44,7 +44,13 @@ export const listedTools: readonly ListedTool[] = [
   { operationId: 'listFlows' },
   { operationId: 'getFlow', id: 'flow_id' },
   { operationId: 'getFlowResults', id: 'flow_id' },
-  { operationId: 'previewFlow', id: 'flow_id', readOnly: true, hint: 'Sends nothing.' },
+  {
+    operationId: 'previewFlow',
+    id: 'flow_id',
+    fields: ['context', 'contact_email', 'kind', 'subject', 'html', 'html_format', 'text', 'preheader'],
+    readOnly: true,
+    hint: 'Sends nothing.',
+  },
   {
     operationId: 'saveFlowDraft',
     id: 'flow_id',

@@ -47,10 +47,14 @@ export function figureRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         operationId: 'listFlowFigureMessages',
         summary: 'List the messages behind a figure of a flow',
         description:
-          'The messages that `totals` of the results count as `unique` in the same period, newest first: each at its first occurrence by a person. `bounced` lists hard and soft bounces. `delivered` lists emails that were sent in the period and have not bounced. A page can have fewer messages than `limit`. Events that are no longer kept are not listed.',
+          'The messages that `totals` of the results count as `unique` in the same period, newest first: each at its first occurrence by a person. `bounced` lists hard and soft bounces. `delivered` lists emails sent in the period, except those that bounced. A page can have fewer messages than `limit`. Events that are no longer kept are not listed.',
         errors: { validation_failed: '`figure` is missing, or a date or the time zone is invalid.' },
         params: IdParams,
-        querystring: Type.Object({ ...period, figure: oneOf(...figures), ...pageQuery }),
+        querystring: Type.Object({
+          ...period,
+          figure: Type.Unsafe<Figure>({ ...oneOf(...figures), description: 'The figure whose messages are listed.' }),
+          ...pageQuery,
+        }),
         response: pages(FigureMessageOut),
       },
       handler: async (request) => {

@@ -165,10 +165,16 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
   const messages = async (figure: string, query: Record<string, string> = {}) => {
     const found: { message_id: string; reason: string | null }[] = []
     for (let cursor: string | undefined; ; ) {
-      const { body } = await get(app, world, 'results/messages', { figure, limit: '1', ...query, ...(cursor && { cursor }) })
+      const { body } = await get(app, world, 'results/messages', {
+        figure,
+        limit: '1',
+        ...query,
+        ...(cursor && { cursor }),
+      })
       found.push(...body.data)
       cursor = body.next_cursor ?? undefined
-      if (!cursor) return found.map(({ message_id: id }) => world.messages.findIndex((each) => toText('msg', each.id) === id))
+      if (!cursor)
+        return found.map(({ message_id: id }) => world.messages.findIndex((each) => toText('msg', each.id) === id))
     }
   }
   const uniques = {

@@ -54,7 +54,8 @@ const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', u
 /** The length of the token of a tracked link. */
 export const clickTokenLengthOf = (url: string, query = ''): number =>
   Math.ceil(
-    ((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + (query === '' ? 0 : query.length + 1) + linkMacBytes) * 4) / 3,
+    ((keyIdBytes + linkIdsBytes + Buffer.byteLength(url) + (query === '' ? 0 : query.length + 1) + linkMacBytes) * 4) /
+      3,
   )
 export const openTokenLength = clickTokenLengthOf('')
 
@@ -135,11 +136,7 @@ function writeLinkIds(ids: MailIds): void {
   scratchIds = ids
 }
 
-function verifyLink(
-  keys: readonly Key[],
-  purpose: TokenPurpose,
-  token: string,
-): LinkPayload | undefined {
+function verifyLink(keys: readonly Key[], purpose: TokenPurpose, token: string): LinkPayload | undefined {
   if (token.length > tokenLengthMax) return undefined
   const bytes = Buffer.from(token, 'base64url')
   // Several texts decode to the same bytes; only the canonical one is valid.

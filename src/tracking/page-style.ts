@@ -3,6 +3,7 @@ export const pageStyle = `
 :root {
   color-scheme: light dark;
   --ground: #f4f1ec; --card: #fff; --line: #e4dfd6; --edge: #8d867b; --ink: #23201c; --soft: #6a645b;
+  --font: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   --accent: #8a3a1e; --on-accent: #fff; --shadow: 0 1px 2px #0000000d, 0 12px 32px #00000014;
 }
 @media (prefers-color-scheme: dark) {
@@ -16,7 +17,7 @@ body {
   margin: 0; min-height: 100vh; min-height: 100dvh; padding: 24px 16px;
   display: grid; place-items: center;
   background: var(--ground); color: var(--ink);
-  font: 17px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  font: 17px/1.55 var(--font);
 }
 main {
   width: 100%; max-width: 30rem; padding: 40px 36px;

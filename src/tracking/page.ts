@@ -16,7 +16,10 @@ export type Page = {
 type Action = { label: string; path: string }
 
 /** Shown on pages of an organization. The logo is served by the same host. */
-export type PageBrand = Pick<BrandValues, 'name' | 'logo_url' | 'color' | 'text_on_color' | 'address'>
+export type PageBrand = Pick<
+  BrandValues,
+  'name' | 'logo_url' | 'color' | 'text_on_color' | 'background_color' | 'font' | 'address' | 'website_url'
+>
 
 export type PageSender = { send(reply: FastifyReply, status: number, page: Page, brand?: PageBrand): FastifyReply }
 
@@ -41,11 +44,17 @@ export function createPageSender(): PageSender {
 
 const sourceOf = (style: string) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 
-const brandStyle = ({ color, text_on_color: text }: PageBrand) => `:root { --accent: ${color}; --on-accent: ${text}; }`
+/** Colors and fonts are checked when they are saved. The background is for light pages: dark ones keep theirs. */
+const brandStyle = ({ color, text_on_color: text, background_color: ground, font }: PageBrand) =>
+  `:root { --accent: ${color}; --on-accent: ${text}; --font: ${font}; }
+@media (prefers-color-scheme: light) { :root { --ground: ${ground}; } }`
 
 /** The path of the logo: the page may be opened at another host than that of the address. */
-const logoOf = ({ logo_url: url, name }: PageBrand) =>
-  url ? `<img src="${escapeHtml(new URL(url).pathname)}" alt="${escapeHtml(name ?? '')}" class="logo">` : ''
+function logoOf({ logo_url: url, name, website_url: website }: PageBrand): string {
+  if (!url) return ''
+  const logo = `<img src="${escapeHtml(new URL(url).pathname)}" alt="${escapeHtml(name ?? '')}" class="logo">`
+  return website ? `<a href="${escapeHtml(website)}" rel="noreferrer">${logo}</a>` : logo
+}
 
 function render({ title, paragraphs, action, second }: Page, brand?: PageBrand): string {
   return `<!doctype html>

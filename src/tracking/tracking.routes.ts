@@ -63,7 +63,9 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = verify('click', request) ?? verify('test_click', request)
-      return click && isLocation(click.url) ? redirect(reply, withQuery(click.url, click.query)) : pages.send(reply, 404, unknownLinkPage)
+      return click && isLocation(click.url)
+        ? redirect(reply, withQuery(click.url, click.query))
+        : pages.send(reply, 404, unknownLinkPage)
     })
   }
 }

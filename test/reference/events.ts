@@ -87,6 +87,10 @@ export async function recordMetrics(recorder: Recorder, flowId: string): Promise
   })
   await recorder.record('getOverview', { query: { ...period, timezone: 'UTC' } })
   await recorder.record('getFlowResults', { params: { id: flowId }, query: { ...period, timezone: 'UTC' } })
+  await recorder.record('listFlowFigureMessages', {
+    params: { id: flowId },
+    query: { ...period, timezone: 'UTC', figure: 'clicked' },
+  })
   await recorder.record('listLinkClicks', {
     params: { id: flowId },
     query: { ...period, timezone: 'UTC', link: 'https://shop.example.com/orders/1042', machine: 'false' },

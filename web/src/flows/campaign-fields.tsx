@@ -1,17 +1,18 @@
 import { Collapse, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
-import { type ReactNode, useId, useState } from 'react'
+import { type ChangeEvent, type ReactNode, useId, useState } from 'react'
 import classes from './flow-editor.module.css'
 import { type UtmName, utmQuery, utmTitles } from './utm.ts'
 
-type Field = { value: string; error?: ReactNode; onChange: (event: { currentTarget: { value: string } }) => void }
+/** The props of an input, also those of a form. */
+type Field = { value?: string; error?: ReactNode; onChange: (event: ChangeEvent<HTMLInputElement>) => void }
 type Props = { description: string; field: (name: UtmName) => Field }
 
 const names = Object.keys(utmTitles) as UtmName[]
 
 /** The parameters that analytics read from links. */
 export function CampaignFields({ description, field }: Props) {
-  const fields = names.map((name) => ({ name, ...field(name) }))
+  const fields = names.map((name) => ({ name, value: '', ...field(name) }))
   const [shows, setShows] = useState(() => fields.some(({ value }) => value !== ''))
   const id = useId()
   // A problem that is out of sight would leave a save without an explanation.

@@ -15,7 +15,7 @@ type Props = {
   links: string[]
   mjml?: boolean
   /** Shows the place in the template. */
-  onChoose?: (finding: Finding) => void
+  onChoose?: ((finding: Finding) => void) | undefined
 }
 
 /** What to correct before the email is sent, and whether its links work, on request. */
@@ -102,7 +102,11 @@ function LinkResults({ results }: { results: CheckedLink[] }) {
         </Notice>
       )}
       {working.length > 0 && (
-        <Text size="sm">{working.length === results.length ? 'All links work.' : `${pluralize(working.length, 'link works', 'links work')}.`}</Text>
+        <Text size="sm">
+          {working.length === results.length
+            ? 'All links work.'
+            : `${pluralize(working.length, 'link works', 'links work')}.`}
+        </Text>
       )}
     </Stack>
   )

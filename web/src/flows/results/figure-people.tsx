@@ -21,7 +21,7 @@ const titles: Record<Figure, string> = {
   unsubscribed: 'Who unsubscribed',
 }
 const notes: Partial<Record<Figure, string>> = {
-  delivered: 'Emails that were sent in this period and have not bounced.',
+  delivered: 'Emails sent in this period, except those that bounced.',
   opened: 'At the first open by a person. Automated opens are not listed.',
   clicked: 'At the first click by a person. Automated clicks are not listed.',
 }

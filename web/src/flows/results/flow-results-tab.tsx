@@ -117,8 +117,8 @@ function Figures({ flowId, results, period, fileName }: FiguresProps) {
       </Grid>
       <Text size="xs" c="dimmed" mt={6} mb="xl">
         {calendarDay(results.start_date)} to {calendarDay(results.end_date)} ({results.timezone}). Rates are % of emails
-        sent. Changes are compared with the previous {daysOf(results)} days (pts = percentage points). Select a number to
-        see who it is.
+        sent. Changes are compared with the previous {daysOf(results)} days (pts = percentage points). Select a number
+        to see who it is.
       </Text>
       {isFigure(people) && (
         <FigurePeople {...{ flowId, period, fileName }} figure={people} onClose={() => set('people', undefined)} />
