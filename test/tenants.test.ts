@@ -147,7 +147,7 @@ test('no operation reads or changes data of another organization', async () => {
       .replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!)
   const reads = operations
     .filter(({ method }) => method === 'GET')
-    .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link'])}`)
+    .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link', 'figure'])}`)
   const before = await everything(app, reads)
   for (const id of Object.values(ids)) expect(before).toContain(id)
   expect(before).not.toContain('"status":"error"')

@@ -12,6 +12,7 @@ const samples: Record<string, string> = {
   start_date: '2026-01-01',
   end_date: '2026-12-31',
   link: 'https://shop.example/',
+  figure: 'opened',
   event_name: 'emailOpen',
   query: 'ada',
 }
