@@ -16,4 +16,8 @@ export const emailCheckFields = {
   ),
 }
 
-export const emailCheckOut = ({ findings, links, htmlBytes }: CheckedEmails) => ({ findings, links, html_bytes: htmlBytes })
+export const emailCheckOut = ({ findings, links, htmlBytes }: CheckedEmails) => ({
+  findings,
+  links,
+  html_bytes: htmlBytes,
+})

@@ -26,16 +26,16 @@ export type CheckParts = PlanParts & { templates: TemplateCache; runner: Templat
 
 export type Check = AudienceCounts &
   CheckedEmails & {
-  /** How many recipients were checked for missing variables. */
-  checked: number
-  missing: number
-  /** How many of the checked recipients lack each variable. */
-  missingVariables: Map<string, number>
-  /** The first recipients with missing variables. */
-  incomplete: { contact: AudienceContact; variables: string[] }[]
-  unusedContextKeys: string[]
-  plan: Plan
-}
+    /** How many recipients were checked for missing variables. */
+    checked: number
+    missing: number
+    /** How many of the checked recipients lack each variable. */
+    missingVariables: Map<string, number>
+    /** The first recipients with missing variables. */
+    incomplete: { contact: AudienceContact; variables: string[] }[]
+    unusedContextKeys: string[]
+    plan: Plan
+  }
 
 /**
  * Counts the recipients and renders the email, in all its variants, for as many of them as fit into the time, without sending

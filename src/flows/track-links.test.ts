@@ -11,8 +11,6 @@ function track(html: string): { html: string; urls: string[] } {
     trackedUrl: (url) => `https://t.example/${urls.push(url) - 1}`,
     pixelUrl: 'https://t.example/o',
     unsubscribeUrl,
-    utmQuery: '',
-    baseUrl: 'https://mail.example.com',
   })
   return { html: tracked, urls }
 }
@@ -181,8 +179,6 @@ test('tracks the first thousand links', () => {
     trackedUrl: () => 'https://t.example',
     pixelUrl: undefined,
     unsubscribeUrl: undefined,
-    utmQuery: '',
-    baseUrl: 'https://mail.example.com',
   })
   expect(tracked.split('https://t.example')).toHaveLength(1_001)
   expect(tracked).toMatch(/<a href="https:\/\/a\.example">x<\/a>$/)

@@ -1,7 +1,7 @@
+import { clickUrlBytesMax } from '../secrets/tokens.ts'
 import { decodeEntities, escapeHtml } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import { missingParameters, withQuery } from './utm.ts'
-import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
   /** Returns the URL that counts a click and redirects to `url` with `query`. Undefined: clicks are not tracked. */
@@ -10,21 +10,21 @@ export type Tracking = {
   pixelUrl: string | undefined
   /** The link that is never tracked; undefined if the email has none. */
   unsubscribeUrl: string | undefined
-  /** Parameters that are added to links, except to those that start with `baseUrl`. Empty: none. */
-  utmQuery: string
-  baseUrl: string
+  /** Parameters that are added to links, except to those that start with `baseUrl`. */
+  utmQuery?: string
+  baseUrl?: string
 }
 
 /** Signing a link takes about 20 microseconds on the main thread, for each recipient. */
 const linksMax = 1_000
 
 /**
- * Replaces the first thousand http links of an email by `trackedUrl`, adds parameters to them, and appends the tracking pixel to its body. Links of other
- * schemes or with `data-waxwing-track="off"`, and the content of comments, styles and scripts, stay unchanged byte for
- * byte.
+ * Replaces the first thousand http links of an email by `trackedUrl`, adds parameters to them, and appends the tracking
+ * pixel to its body. Links of other schemes or with `data-waxwing-track="off"`, and the content of comments, styles and
+ * scripts, stay unchanged byte for byte.
  */
 export function trackLinks(html: string, tracking: Tracking): string {
-  const { trackedUrl = withQuery, pixelUrl, unsubscribeUrl, utmQuery, baseUrl } = tracking
+  const { trackedUrl = withQuery, pixelUrl, unsubscribeUrl, utmQuery = '', baseUrl = '' } = tracking
   const changesLinks = tracking.trackedUrl !== undefined || utmQuery !== ''
   if (!changesLinks && !pixelUrl) return html
   let tracked = ''

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { escapeHtml } from '../flows/html-entities.ts'
-import { trackLinks } from './track-links.ts'
+import { trackLinks } from '../flows/track-links.ts'
 
 /**
  * Adds `data-waxwing-link` with a number to the links of an email that are tracked, and returns their destinations in this

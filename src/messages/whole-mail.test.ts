@@ -105,8 +105,6 @@ test('any template, values and addresses yield a well-formed email or a rejectio
             trackedUrl: (url) => `${base}/t/c/${tokens.sign('click', { ...ids, url })}`,
             pixelUrl: `${base}/t/o/${tokens.sign('open', ids)}`,
             unsubscribeUrl,
-            utmQuery: '',
-            baseUrl: base,
           })
           const { raw } = compose({
             id: ids.messageId,

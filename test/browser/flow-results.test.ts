@@ -98,8 +98,7 @@ test('the results of a flow are the first thing one sees of it', async () => {
   await page.getByText('40 emails sent in 30 days: 45% opened, 30% clicked, 5% bounced.').waitFor()
   const funnel = page.getByRole('region', { name: 'Funnel' })
   const chart = (name: string) => funnel.getByRole('button', { name, exact: true })
-  const step = (name: string) =>
-    funnel.locator('div').filter({ has: page.getByRole('button', { name, exact: true }) })
+  const step = (name: string) => funnel.locator('div').filter({ has: page.getByRole('button', { name, exact: true }) })
   expect((await step('Delivered').innerText()).split(/\s+/)).toEqual(expect.arrayContaining(['38', '95%']))
   expect(await step('Opened').innerText()).toContain('plus 1 automated open, not counted')
   await chart('Clicked').click()

@@ -8,7 +8,7 @@ import type { Range } from '../../overview/overview.api.ts'
 const refetchMs = 15_000
 const exportPageRows = 100
 /** A file of more rows takes minutes to collect. */
-const exportRowsMax = 10_000
+export const exportRowsMax = 10_000
 
 export type Period = Range & { timezone: string }
 
