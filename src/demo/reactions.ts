@@ -1,4 +1,5 @@
 import type { NewEvent } from '../events/record.ts'
+import { hourMs, minuteMs } from '../values/durations.ts'
 import { derivedId, type OrganizationId } from '../values/ids.ts'
 import { chanceOf } from './chance.ts'
 import type { PlannedMessage } from './planned-message.ts'
@@ -34,8 +35,8 @@ export const opensOf = (message: Read): boolean =>
 
 const clicksOf = (message: Read): boolean => readerChance(message) > 1 - clicksPerOpen * message.openRate
 
-/** From two minutes to three hours after the email, mostly soon. */
-const openAfterMs = ({ id }: Read) => Math.floor(120_000 + 3 * 3_600_000 * chanceOf(id, 'delay') ** 3)
+/** From two minutes to 40 hours after the email: half of them within 40 minutes. */
+const openAfterMs = ({ id }: Read) => Math.floor(2 * minuteMs + 40 * hourMs * chanceOf(id, 'delay') ** 6)
 
 /** What an email leads to besides opens and clicks. Only marketing emails have an unsubscribe link. */
 export function reactionTo(message: PlannedMessage): { suppressedMs?: number; unsubscribedMs?: number } {

@@ -114,8 +114,13 @@ function ChangeText({ entry }: { entry: TimelineEntry }) {
 /** Unsubscriptions, and events without a message. */
 function EventText({ entry }: { entry: TimelineEntry }) {
   const by = actorText(entry)
-  if (entry.event_name === 'contactUnsubscribe' && !entry.message_id)
-    return <>Unsubscribed{by || (entry.detail ? `: ${describe(entry.detail)}` : '')}</>
+  if (entry.event_name === 'contactUnsubscribe')
+    return (
+      <>
+        Unsubscribed{by}
+        <Detail>{!by && entry.detail && describe(entry.detail)}</Detail>
+      </>
+    )
   return (
     <>
       {entry.message_id && <MessageLink entry={entry} />}
