@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
+import { openTab } from './support/pages.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -15,54 +15,6 @@ const picture = async (name: string, width: number) => ({
     .png()
     .toBuffer(),
 })
-
-test.each(sizes)(
-  'a newsletter is made from a starter with the brand and an uploaded picture, and arrives in the inbox (%s)',
-  async (size) => {
-    const account = await registerOwner(service)
-    await using tab = await openTab(browser, service, { size, account })
-    const { page } = tab
-    const dialog = page.getByRole('dialog')
-
-    await page.goto('settings/brand')
-    await page.getByRole('button', { name: 'Choose logo' }).click()
-    await dialog.getByLabel('Image files').setInputFiles(await picture('logo', 120))
-    await page.getByAltText('Current logo').waitFor()
-    await page.getByLabel('Name').fill('Acme Store')
-    await page.getByLabel('Postal address').fill('Main Street 1\nVienna')
-    const frame = page.frameLocator('iframe')
-    await frame.getByText('Main Street 1, Vienna').waitFor()
-    expect(await barriers(page)).toEqual([])
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Brand saved').waitFor()
-
-    await page.goto('flows')
-    await page.getByRole('link', { name: 'Create flow' }).first().click()
-    await page.getByRole('link', { name: 'Newsletter' }).click()
-    await page.getByLabel('Preheader').fill('Three short stories')
-    await frame.getByText('What is new this month').first().waitFor()
-    await page.getByRole('button', { name: 'Image', exact: true }).click()
-    await dialog.getByLabel('Image files').setInputFiles(await picture('Summer sale', 1_200))
-    await expect.poll(() => frame.locator('img').count()).toBe(2)
-    await page.getByRole('button', { name: 'Variable', exact: true }).click()
-    expect(await barriers(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Save draft' }).click()
-    await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
-    await page.getByRole('button', { name: 'Send test email' }).click()
-    await dialog.getByRole('button', { name: 'Send test email' }).click()
-    await dialog.getByRole('status').getByText('Sent', { exact: true }).waitFor()
-
-    await page.goto('inbox')
-    await page.getByText('[Test] What is new this month').first().click()
-    const images = frame.locator('img[src*="/i/"]')
-    await expect.poll(() => images.count()).toBe(2)
-    const widths = await images.evaluateAll((all) => all.map((image) => Reflect.get(image, 'naturalWidth')))
-    expect(widths.sort()).toEqual([120, 1_200])
-    await frame.getByText('Main Street 1, Vienna').waitFor()
-    expect(tab.problems).toEqual([])
-  },
-)
 
 test('the gallery shows, renames and deletes images, and says why a file was rejected', async () => {
   const account = await registerOwner(service)

@@ -1,0 +1,153 @@
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { expect, test } from 'vitest'
+import { startRelay } from '../support/relay.ts'
+import { longTestMsMax } from '../support/time-limits.ts'
+import { until } from '../support/until.ts'
+import { barriers, barriersInBothThemes } from './support/axe.ts'
+import { sharedBrowser } from './support/chromium.ts'
+import { goTo, openTab, sizes } from './support/pages.ts'
+import { registerOwner, startSharedService } from './support/service.ts'
+
+const browser = await sharedBrowser()
+const service = await startSharedService()
+
+const readers = ['ada', 'grace', 'alan']
+const person = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
+
+const picture = async (name: string, width: number) => ({
+  name: `${name}.png`,
+  mimeType: 'image/png',
+  buffer: await sharp({ create: { width, height: 80, channels: 3, background: '#c84' } })
+    .png()
+    .toBuffer(),
+})
+
+async function choose(page: Page, field: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
+  await page.getByRole('option', { name: option }).click()
+  await page.keyboard.press('Escape')
+}
+
+test.each(sizes)(
+  'someone who knows no HTML writes, tests, schedules and sends a newsletter with a picture, and reads who opened it (%s)',
+  { timeout: longTestMsMax.manyPages },
+  async (size) => {
+    await using relay = await startRelay()
+    const account = await registerOwner(service)
+    const post = (path: string, body: object) => service.manage(account.session, 'POST', `/organization${path}`, body)
+    await post('/mail-servers', { name: 'Main', url: relay.url })
+    for (const name of readers) await post('/contacts', { email: `${name}@example.com`, first_name: name })
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+    const dialog = page.getByRole('dialog')
+    const frame = page.frameLocator('iframe')
+
+    await page.goto('settings/brand')
+    await page.getByRole('button', { name: 'Choose logo' }).click()
+    await dialog.getByLabel('Image files').setInputFiles(await picture('logo', 120))
+    await page.getByAltText('Current logo').waitFor()
+    await page.getByLabel('Name').fill('Acme Store')
+    await page.getByLabel('Postal address').fill('Main Street 1\nVienna')
+    await frame.getByText('Main Street 1, Vienna').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Brand saved').waitFor()
+
+    // The email: a starter, a picture and a test to see it.
+    await goTo(page, 'Flows')
+    await page.getByRole('link', { name: 'Create flow' }).first().click()
+    await page.getByRole('link', { name: 'Newsletter' }).click()
+    await page.getByLabel('Subject', { exact: true }).fill('Summer news')
+    await page.getByLabel('Preheader').fill('Three short stories')
+    await frame.getByText('What is new this month').first().waitFor()
+    await page.getByRole('button', { name: 'Image', exact: true }).click()
+    await dialog.getByLabel('Image files').setInputFiles(await picture('Summer sale', 1_200))
+    await expect.poll(() => frame.locator('img').count()).toBe(2)
+    await page.getByRole('button', { name: 'Variable', exact: true }).click()
+    expect(await barriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByRole('heading', { name: 'Newsletter', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Send test email' }).click()
+    await dialog.getByRole('button', { name: 'Send test email' }).click()
+    await dialog.getByRole('status').getByText('Sent', { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    const tested = await until('the test email', () => relay.mails[0])
+    expect([tested.recipient, tested.mail.subject]).toEqual([account.email, '[Test] Summer news'])
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await dialog.getByRole('button', { name: 'Publish' }).click()
+    await page.getByText('Version 1', { exact: true }).waitFor()
+
+    // The broadcast: to everybody, tomorrow; then there is no reason to wait.
+    await goTo(page, 'Broadcasts')
+    await page.getByRole('button', { name: 'Create broadcast' }).first().click()
+    await dialog.getByLabel('Name').fill('May news')
+    await page.getByRole('button', { name: 'Create draft' }).click()
+    await page.getByRole('heading', { name: 'May news', level: 1 }).waitFor()
+    await choose(page, 'Flow', 'Newsletter')
+    await choose(page, 'Send to', 'All subscribed contacts')
+    await page.getByRole('status', { name: 'Recipients' }).filter({ hasText: '3 recipients' }).waitFor()
+    await page.getByRole('radio', { name: 'At a set time' }).check()
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16)
+    await page.getByLabel('Date and time').fill(tomorrow)
+    const panel = page.getByRole('region', { name: 'Before sending' })
+    await panel.getByRole('button', { name: 'Check recipients' }).click()
+    await panel.getByRole('button', { name: 'Schedule for 3 recipients' }).click()
+    await dialog.getByRole('button', { name: 'Schedule for 3 recipients' }).click()
+    await page.getByRole('status').filter({ hasText: 'It starts' }).waitFor()
+    await page.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByRole('button', { name: 'Send to 3 recipients' }).click()
+    await page.getByRole('region', { name: 'Progress' }).getByText('3 of 3 recipients').waitFor()
+
+    // Ada opens the email that arrived at the mail server: her program loads all of its images.
+    await until('the emails', () => relay.mails.length === 1 + readers.length)
+    const { mail } = relay.mails.find(({ recipient }) => recipient === 'ada@example.com')!
+    const images = [...mail.html!.matchAll(/<img[^>]* src="([^"]+)"/g)].map(([, url]) => url!.replaceAll('&amp;', '&'))
+    const loaded = await Promise.all(images.map((url) => fetch(url, { headers: person })))
+    const widths = await Promise.all(
+      loaded.map(async (image) => (await sharp(Buffer.from(await image.arrayBuffer())).metadata()).width),
+    )
+    expect(widths.sort((a, b) => a - b)).toEqual([1, 120, 1_200])
+    // A scanner opens the email to Grace, which does not count.
+    const other = relay.mails.find(({ recipient }) => recipient === 'grace@example.com')!.mail
+    await fetch(/<img[^>]* src="([^"]+\/t\/o\/[^"]+)"/.exec(other.html!)![1]!, {
+      headers: { 'user-agent': 'Mozilla/5.0' },
+    })
+
+    await page.reload()
+    const opened = page.getByRole('link', { name: /^Opened/ })
+    await opened.filter({ hasText: '33.3%' }).click()
+    const recipients = page.getByRole('table', { name: 'Recipients' })
+    await recipients.getByRole('link', { name: 'ada@example.com' }).waitFor()
+    await recipients.getByText('grace@example.com').waitFor({ state: 'hidden' })
+    expect(await recipients.getByText('@example.com').allInnerTexts()).toEqual(['ada@example.com'])
+
+    // The lists tell the same.
+    await goTo(page, 'Broadcasts')
+    const row = page.getByRole('row').filter({ hasText: 'May news' })
+    await row.getByText('33.3%').waitFor()
+    expect(await barriersInBothThemes(page)).toEqual([])
+    await goTo(page, 'Messages')
+    const stateOf = (name: string) => page.getByRole('row').filter({ hasText: `to ${name}@example.com` })
+    await stateOf('ada').getByText('Opened', { exact: true }).waitFor()
+    await stateOf('grace').getByText('Delivered', { exact: true }).waitFor()
+    expect(await barriersInBothThemes(page)).toEqual([])
+    await choose(page, 'Status', 'Not opened')
+    await stateOf('ada').waitFor({ state: 'hidden' })
+    expect(await page.getByText(/^to \w+@example\.com$/).allInnerTexts()).toHaveLength(2)
+    await choose(page, 'Date', 'Today')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    expect(file.suggestedFilename()).toBe('messages.csv')
+    await goTo(page, 'Contacts')
+    await page.getByRole('link', { name: 'ada@example.com' }).click()
+    const card = page.getByRole('list', { name: 'What happened' })
+    await expect.poll(() => card.getByRole('listitem').count()).toBe(2)
+    expect(await card.innerText()).toMatch(/Sent[\s\S]*Opened/)
+    expect(await barriersInBothThemes(page)).toEqual([])
+    expect(tab.problems).toEqual([])
+  },
+)
