@@ -142,7 +142,7 @@ test('the results of a flow are the first thing one sees of it', async () => {
   await page.getByRole('table', { name: 'Messages' }).getByText('reader1@example.com').waitFor()
   await expect.poll(async () => (await rowsOf(page, 'Messages')).length).toBe(2)
   const messageFile = saved(page.waitForEvent('download'))
-  await page.getByRole('button', { name: 'Download messages as CSV' }).click()
+  await page.getByRole('button', { name: 'Export CSV' }).click()
   expect((await messageFile).lines).toHaveLength(3)
 
   await segment(page, 'Range', '7 days').click()
