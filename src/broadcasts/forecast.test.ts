@@ -7,7 +7,7 @@ import { forecast, type Pace, type Portion, type SharedLimit } from './forecast.
 
 /** A Wednesday, 10:00 in UTC. */
 const now = Date.parse('2026-03-04T10:00:00Z')
-const free: Pace = { window: null, messagesPerHour: null, limits: [] }
+const free: Pace = { window: null, messagesPerHour: null, limits: [], usualSpacingMs: 0 }
 const everybody = (recipients: number): Portion[] => [{ startsAt: now, zone: 'UTC', recipients }]
 const limited = (limit: Partial<Limit>, share = 1): SharedLimit => ({
   limit: { organizationId: newId('org'), key: 'k', name: 'x', perSecond: null, perDay: null, ...limit },
@@ -27,6 +27,9 @@ const brief = async (portions: Portion[], pace: Partial<Pace>) => {
 test('without limits all emails leave at the start', async () => {
   expect(await brief(everybody(1_000_000), {})).toEqual([[1_000_000, 'start', '03-04T10:00', '03-04T10:00']])
   expect(await brief(everybody(0), {})).toEqual([])
+  expect(await brief(everybody(4_100), { usualSpacingMs: 1_000 })).toEqual([
+    [4_100, 'start', '03-04T10:00', '03-04T11:00'],
+  ])
 })
 
 test('a rate spaces the emails, the first of which leave together', async () => {
@@ -51,6 +54,11 @@ test('a warm-up plan lets more leave on each day, and a daily limit the same', a
     [50, 'start', '03-04T10:00', '03-04T10:00'],
     [100, 'daily_limit', '03-05T00:00', '03-05T00:00'],
     [10, 'daily_limit', '03-06T00:00', '03-06T00:00'],
+  ])
+  const window = { days: ['wed' as const, 'thu' as const], from: '09:00', to: '12:00' }
+  expect(await brief(everybody(7), { window, limits: [limited({ perDay: 5 })] })).toEqual([
+    [5, 'start', '03-04T10:00', '03-04T10:00'],
+    [2, 'daily_limit', '03-05T09:00', '03-05T09:00'],
   ])
   const half = limited({ perDay: 10 }, 0.5)
   half.use.used = 5

@@ -15,6 +15,8 @@ export type Pace = {
   window: WeeklyWindow | null
   messagesPerHour: number | null
   limits: readonly SharedLimit[]
+  /** The time between two emails if nothing limits the speed, or 0 if it is not known. */
+  usualSpacingMs: number
 }
 
 /** What emails wait for. */
@@ -34,8 +36,13 @@ export type Forecast = {
 /** Changes of the sending hours, of the day and so on that are looked ahead. */
 const stepsMax = 200
 
+/** The time between two emails, or 0 if only the mail server limits the speed and its speed is not known. */
+const spacingOf = (pace: Pace): number => limitedSpacing(pace) || pace.usualSpacingMs
+
+export const isSpeedKnown = (pace: Pace): boolean => spacingOf(pace) > 0
+
 /** The time between two emails, or 0 if only the mail server limits the speed. */
-export const spacingOf = ({ messagesPerHour, limits }: Pace): number =>
+export const limitedSpacing = ({ messagesPerHour, limits }: Pick<Pace, 'messagesPerHour' | 'limits'>): number =>
   Math.max(
     messagesPerHour === null ? 0 : 3_600_000 / messagesPerHour,
     ...limits.map(({ limit, use, share }) => new OpenLimit(limit, use, 0).spacingMs * share),
@@ -45,8 +52,8 @@ export const hasDailyLimit = ({ limits }: Pace): boolean =>
   limits.some(({ limit, use }) => new OpenLimit(limit, use, 0).perDay !== null)
 
 /**
- * Says when the emails of a broadcast will leave, by the rules that apply when they are sent. Emails that leave as fast as
- * the mail server accepts them take no time here.
+ * Says when the emails of a broadcast will leave, by the rules that apply when they are sent. Emails take no time if
+ * their speed is not known.
  */
 export async function forecast(portions: readonly Portion[], pace: Pace): Promise<Forecast> {
   const pacer = new Pacer()

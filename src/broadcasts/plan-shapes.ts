@@ -36,7 +36,7 @@ const PlannedBatchOut = Named('PlannedBatch', {
   ends_at: Nullable(
     Type.String({
       format: 'date-time',
-      description: 'About when the last email leaves. Null if only the mail server limits the speed.',
+      description: 'About when the last email leaves. Null if the speed is not known.',
     }),
   ),
   waits_for: {
@@ -53,6 +53,12 @@ export const PlanOut = Named(
     emails: Type.Array(PlannedEmailOut, { description: 'The email, or one for each variant.' }),
     messages_per_hour: Nullable(
       Type.Integer({ description: 'The highest speed. Null if only the mail server limits it.' }),
+    ),
+    usual_messages_per_hour: Nullable(
+      Type.Integer({
+        description:
+          'The speed of the fastest of your recent broadcasts, if only the mail server limits it. Times are estimated with it. Null if there is none with 500 recipients.',
+      }),
     ),
     limits: Type.Array(PlannedLimitOut, {
       description:

@@ -32,10 +32,22 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
       },
     ],
     messages_per_hour: null,
+    usual_messages_per_hour: null,
     limits: [],
     batches: [{ part: 'all', recipients: 11, estimated: false, ends_at: null, waits_for: 'start' }],
     ends_at: null,
   })
+
+  // As fast as the last one, which took a minute.
+  const past = await create([readers])
+  await app.db.statement`
+    update broadcasts
+    set status = 'sent', recipients = 600, started_at = now() - interval '1 minute', finished_at = now()
+    where id = (select id from broadcasts order by id desc limit 1)`
+  expect((await past.get()).status).toBe('sent')
+  const likeBefore = await planOf({})
+  expect(likeBefore.plan).toMatchObject({ messages_per_hour: null, usual_messages_per_hour: 36_000 })
+  expect(likeBefore.plan.ends_at).toBe(likeBefore.plan.batches[0].ends_at)
 
   // The sample has the size that the freeze gives it, and the rest follows.
   const test = {

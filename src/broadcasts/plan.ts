@@ -5,11 +5,21 @@ import { OpenLimit } from '../sending-limits/open-limit.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { countSample } from './audience.sql.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import { type Cause, type Forecast, forecast, hasDailyLimit, type Pace, type Portion, spacingOf } from './forecast.ts'
+import {
+  type Cause,
+  type Forecast,
+  forecast,
+  hasDailyLimit,
+  isSpeedKnown,
+  limitedSpacing,
+  type Pace,
+  type Portion,
+} from './forecast.ts'
 import { type AppliedLimit, findLimits, type LimitParts } from './plan-limits.ts'
 import { splitOf } from './prepare.ts'
 import { localStart, plannedStart, sameTimeZone } from './schedule.ts'
 import { kindOf } from './service-announcements.ts'
+import { findUsualSpeed } from './usual-speed.sql.ts'
 import { hasWinner, type VariantKey, variantKeyOf } from './variants.ts'
 
 const batchesMax = 12
@@ -51,7 +61,7 @@ export type Batch = {
   isEstimate: boolean
   /** Null if a user starts it by choosing the winner. */
   startsAt: Date | null
-  /** Null if the speed of the mail server decides it. */
+  /** Null if the speed is not known. */
   endsAt: Date | null
   waitsFor: Cause | 'winner'
 }
@@ -62,6 +72,8 @@ export type Plan = {
   emails: PlannedEmail[]
   /** Null if only the mail server limits the speed. */
   messagesPerHour: number | null
+  /** The speed of recent broadcasts, if only the mail server limits it and there are any. */
+  usualMessagesPerHour: number | null
   limits: PlannedLimit[]
   batches: Batch[]
   /** Batches that follow, with their recipients. */
@@ -76,18 +88,22 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const { organizationId, schedule, messagesPerHour, now } = broadcast
   const emails = counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at]))
   const { limits, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
-  const pace: Pace = { window: schedule.window, messagesPerHour, limits }
+  const spacingMs = limitedSpacing({ messagesPerHour, limits })
+  const usual =
+    spacingMs === 0 ? await parts.read(organizationId, (db) => findUsualSpeed(db, organizationId)) : undefined
+  const usualSpacingMs = usual ? 1000 / usual : 0
+  const pace: Pace = { window: schedule.window, messagesPerHour, limits, usualSpacingMs }
   const startsAt = plannedStart(schedule, now) ?? null
   const portions = portionsOf(broadcast, counted, +(startsAt ?? now))
   const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
   const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
   const batches = await batchesOf(broadcast, pace, portions, sample)
-  const spacingMs = spacingOf(pace)
   const later = batches.items.slice(batchesMax)
   return {
     startsAt,
     emails,
     messagesPerHour: spacingMs === 0 ? null : Math.floor(3_600_000 / spacingMs),
+    usualMessagesPerHour: usual ? Math.round(usual * 3_600) : null,
     limits: [
       ...(messagesPerHour === null ? [] : [{ ...noLimit, kind: 'messages_per_hour' as const }]),
       ...limits.map((limit) => limitOut(limit, +now)),
@@ -237,14 +253,14 @@ function divide(portions: readonly PlannedPortion[], sample: number) {
 }
 
 function batchesIn({ stretches }: Forecast, pace: Pace, part: Batch['part'], isDivided = false): Batch[] {
-  const spacingMs = spacingOf(pace)
-  const isEstimate = stretches.length > 1 && (isDivided || spacingMs > 0 || hasDailyLimit(pace))
+  const hasSpeed = isSpeedKnown(pace)
+  const isEstimate = stretches.length > 1 && (isDivided || hasSpeed || hasDailyLimit(pace))
   return stretches.map(({ startsAt, endsAt, recipients, cause }) => ({
     part,
     recipients,
     isEstimate,
     startsAt: new Date(startsAt),
-    endsAt: spacingMs === 0 ? null : new Date(endsAt),
+    endsAt: hasSpeed ? new Date(endsAt) : null,
     waitsFor: cause,
   }))
 }

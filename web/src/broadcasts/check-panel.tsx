@@ -82,7 +82,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
           loading={check.isPending}
           onClick={() => check.mutate()}
         >
-          {check.data ? 'Check again' : 'Check recipients'}
+          {check.data ? 'Check again' : isScheduled && dirty ? 'Save and check' : 'Check recipients'}
         </Button>
         <ErrorLine>{formProblem(check.error)}</ErrorLine>
         {check.data && <CheckResult check={check.data} isAnnouncement={draft.service_announcement} />}

@@ -72,7 +72,11 @@ const endText = ({ starts_at: startsAt, ends_at: endsAt }: Batch, time: (at: str
     : `, until about ${time(endsAt)}`
 
 /** What limits the speed. */
-export function speedLines({ messages_per_hour: perHour, limits }: BroadcastPlan): string[] {
+export function speedLines({
+  messages_per_hour: perHour,
+  usual_messages_per_hour: usual,
+  limits,
+}: BroadcastPlan): string[] {
   const named = limits.flatMap(({ kind, name, messages_per_day: perDay, left_today: left }) => {
     const source = kind === 'mail_server' ? `The mail server ${name}` : `${name?.replace(/^the/, 'The')}`
     if (kind === 'receiving_sites') return ['Some providers may accept the emails more slowly. These follow later.']
@@ -83,7 +87,11 @@ export function speedLines({ messages_per_hour: perHour, limits }: BroadcastPlan
   })
   const server = limits.find(({ kind, messages_per_second: rate }) => kind === 'mail_server' && rate !== null)
   const isSet = limits.some(({ kind }) => kind === 'messages_per_hour')
-  if (perHour === null) return ['As fast as the mail server accepts', ...named]
+  if (perHour === null)
+    return [
+      `As fast as the mail server accepts${usual === null ? '' : `, recently ${count(usual)} per hour`}`,
+      ...named,
+    ]
   const speed = `${pluralize(perHour, 'email', 'emails')} per hour`
   return [isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`, ...named]
 }
