@@ -39,7 +39,7 @@ export function CountChart({ data, series, stacked, tickText, tooltipText }: Cou
       yAxisProps={{ tickFormatter: shortCount, allowDecimals: false, width: 44 }}
       tooltipProps={{ labelFormatter: (at) => (typeof at === 'string' ? tooltipText(at) : at) }}
       // Keyboards and screen readers use the table instead.
-      barChartProps={{ accessibilityLayer: false }}
+      barChartProps={{ accessibilityLayer: false, ...(!stacked && { barGap: 0, barCategoryGap: 1 }) }}
       barProps={{ isAnimationActive: false }}
       maxBarWidth={22}
     />
