@@ -3,7 +3,7 @@ import { decodeEntities } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import { problemOfImage, problemOfLink } from './link-problems.ts'
 import { Lines } from './problems.ts'
-import { trackLinks } from './track-links.ts'
+import { isAt, trackLinks } from './track-links.ts'
 
 /** Each check reports this many findings at most. */
 const findingsMax = 10
@@ -97,7 +97,7 @@ function checkLinks({ html, baseUrl, unsubscribeUrl, isSure }: CheckedEmail, pla
       const href = attributes.find(({ name }) => name === 'href')
       if (!href || !isSure(href)) return
       const link = (decodeEntities(href.value) ?? href.value).trim()
-      if (seen.has(link) || link === unsubscribeUrl || link.startsWith(baseUrl)) return
+      if (seen.has(link) || link === unsubscribeUrl || isAt(baseUrl, link)) return
       seen.add(link)
       const problem = problemOfLink(link)
       if (problem) {
@@ -129,7 +129,7 @@ function checkImages({ html, baseUrl, isSure }: CheckedEmail, places: Places): F
     visit: (_name, _start, attributes) => {
       const source = attributes.find(({ name }) => name === 'src')
       const address = source && (decodeEntities(source.value) ?? source.value).trim()
-      if (source && address !== undefined && isSure(source) && !seen.has(address) && !address.startsWith(baseUrl)) {
+      if (source && address !== undefined && isSure(source) && !seen.has(address) && !isAt(baseUrl, address)) {
         seen.add(address)
         const problem = problemOfImage(address)
         if (problem && broken.length < findingsMax)

@@ -10,7 +10,7 @@ export type Tracking = {
   pixelUrl: string | undefined
   /** The link that is never tracked; undefined if the email has none. */
   unsubscribeUrl: string | undefined
-  /** Parameters that are added to links, except to those that start with `baseUrl`. */
+  /** Parameters that are added to links, except to those at `baseUrl`. */
   utmQuery?: string
   baseUrl?: string
 }
@@ -41,7 +41,7 @@ export function trackLinks(html: string, tracking: Tracking): string {
       const href = changesLinks ? trackableHref(attributes) : undefined
       const url = href && destinationOf(href.value)
       if (!url || url === unsubscribeUrl || ++links > linksMax) return
-      const query = utmQuery === '' || url.startsWith(baseUrl) ? '' : missingParameters(url, utmQuery)
+      const query = utmQuery === '' || isAt(baseUrl, url) ? '' : missingParameters(url, utmQuery)
       tracked += `${html.slice(copied, href.start)}"${escapeHtml(trackedUrl(url, query))}"`
       copied = href.end
     },
@@ -51,6 +51,10 @@ export function trackLinks(html: string, tracking: Tracking): string {
   const pixel = `<img src="${escapeHtml(pixelUrl)}" width="1" height="1" alt="" style="border:0;width:1px;height:1px">`
   return bodyEnd === -1 ? tracked + pixel : tracked.slice(0, bodyEnd) + pixel + tracked.slice(bodyEnd)
 }
+
+/** Whether the link leads to this installation. */
+export const isAt = (baseUrl: string, url: string) =>
+  url.startsWith(baseUrl) && (url.length === baseUrl.length || /[/?#]/.test(url[baseUrl.length]!))
 
 function trackableHref(attributes: readonly Attribute[]): Attribute | undefined {
   // Browsers use the first of several attributes with the same name.

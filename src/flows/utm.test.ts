@@ -34,7 +34,7 @@ test('values are trimmed and encoded, and an empty campaign is none', () => {
 
 test('without click tracking the links themselves have the parameters', () => {
   const html = trackLinks(
-    '<a href="https://a.dev/?a=1&amp;b=2">a</a><a href="mailto:a@b.c">b</a><a href="https://mail.a.dev/u/x">c</a><a href="https://mail.a.dev/p/x">d</a><a data-waxwing-track="off" href="https://a.dev">e</a>',
+    '<a href="https://a.dev/?a=1&amp;b=2">a</a><a href="mailto:a@b.c">b</a><a href="https://mail.a.dev/u/x">c</a><a href="https://mail.a.dev/p/x">d</a><a data-waxwing-track="off" href="https://a.dev">e</a><a href="https://mail.a.developers.dev">f</a>',
     {
       trackedUrl: undefined,
       pixelUrl: undefined,
@@ -44,7 +44,7 @@ test('without click tracking the links themselves have the parameters', () => {
     },
   )
   expect(html).toBe(
-    '<a href="https://a.dev/?a=1&amp;b=2&amp;utm_source=x">a</a><a href="mailto:a@b.c">b</a><a href="https://mail.a.dev/u/x">c</a><a href="https://mail.a.dev/p/x">d</a><a data-waxwing-track="off" href="https://a.dev">e</a>',
+    '<a href="https://a.dev/?a=1&amp;b=2&amp;utm_source=x">a</a><a href="mailto:a@b.c">b</a><a href="https://mail.a.dev/u/x">c</a><a href="https://mail.a.dev/p/x">d</a><a data-waxwing-track="off" href="https://a.dev">e</a><a href="https://mail.a.developers.dev?utm_source=x">f</a>',
   )
 })
 

@@ -120,7 +120,7 @@ test('saving a new flow keeps the recipient of the preview and the sender fields
   await page.getByLabel('From address').waitFor()
 })
 
-test('the preview warns about a link without a scheme, and the flow can still be saved', async () => {
+test('the preview says what to correct and where, and the flow can still be saved', async () => {
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   await using tab = await openTab(browser, service, { account })
@@ -133,10 +133,15 @@ test('the preview warns about a link without a scheme, and the flow can still be
     .getByRole('region', { name: 'Preview' })
     .getByText('The link "example.com/x" does not start with https://')
   await warning.waitFor()
+  await page.getByRole('button', { name: 'Campaign parameters (UTM)' }).click()
+  await page.getByLabel('Campaign (optional)').fill('spring sale')
+  await page.getByText('utm_campaign=spring%20sale').waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('Unpublished changes', { exact: true }).waitFor()
-  await page.getByLabel('link', { exact: true }).fill('https://example.com/x')
+  await page.getByLabel('link', { exact: true }).fill(`${service.url}health`)
   await warning.waitFor({ state: 'hidden' })
+  await write(page, '<p>Hello</p>\n<p><a href="https://example.org/x">a</a></p>')
+  await page.getByRole('button', { name: 'HTML, line 2, column 12' }).click()
 })
 
 test('the help lists variables and filters, and closing it returns the focus to its button', async () => {

@@ -86,7 +86,13 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
         </Button>
         <ErrorLine>{formProblem(check.error)}</ErrorLine>
         {check.data && <CheckResult check={check.data} isAnnouncement={draft.service_announcement} />}
-        {check.data && <EmailCheck findings={check.data.findings} links={check.data.links} />}
+        {check.data && (
+          <EmailCheck
+            findings={check.data.findings}
+            links={check.data.links}
+            editorPath={draft.flow_id ? paths.flowTab(draft.flow_id, 'edit') : undefined}
+          />
+        )}
         <Button
           variant="default"
           leftSection={<IconSend size={16} aria-hidden />}

@@ -1,6 +1,7 @@
 import { Anchor, Button, List, Stack, Text } from '@mantine/core'
 import { IconLink } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { CheckedLink, EmailFinding } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -14,12 +15,14 @@ type Props = {
   findings: Finding[]
   links: string[]
   mjml?: boolean
-  /** Shows the place in the template. */
+  /** Shows the place in the template, */
   onChoose?: ((finding: Finding) => void) | undefined
+  /** or leads to the editor. */
+  editorPath?: string | undefined
 }
 
 /** What to correct before the email is sent, and whether its links work, on request. */
-export function EmailCheck({ findings, links, mjml = false, onChoose }: Props) {
+export function EmailCheck({ findings, links, mjml = false, onChoose, editorPath }: Props) {
   return (
     <Stack gap="xs">
       <div aria-live="polite">
@@ -33,7 +36,7 @@ export function EmailCheck({ findings, links, mjml = false, onChoose }: Props) {
                 >
                   {finding.variant && `Variant ${finding.variant}: `}
                   {finding.problem} {finding.advice}
-                  <Place {...{ finding, mjml, onChoose }} />
+                  <Place {...{ finding, mjml, onChoose, editorPath }} />
                 </List.Item>
               ))}
             </List>
@@ -46,9 +49,9 @@ export function EmailCheck({ findings, links, mjml = false, onChoose }: Props) {
   )
 }
 
-type PlaceProps = { finding: Finding; mjml: boolean; onChoose: Props['onChoose'] }
+type PlaceProps = Pick<Props, 'onChoose' | 'editorPath'> & { finding: Finding; mjml: boolean }
 
-function Place({ finding, mjml, onChoose }: PlaceProps) {
+function Place({ finding, mjml, onChoose, editorPath }: PlaceProps) {
   if (finding.line === undefined && finding.path !== 'subject') return null
   return (
     <>
@@ -58,7 +61,12 @@ function Place({ finding, mjml, onChoose }: PlaceProps) {
           {locationOf(finding, mjml)}
         </Anchor>
       ) : (
-        finding.line !== undefined && `(line ${finding.line} of the flow)`
+        finding.line !== undefined &&
+        editorPath && (
+          <Anchor component={Link} to={editorPath} inherit underline="always">
+            Line {finding.line} of the flow
+          </Anchor>
+        )
       )}
     </>
   )
