@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { until } from '../support/until.ts'
+import { barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startSharedService } from './support/service.ts'
@@ -275,6 +276,8 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   await page.goto(`broadcasts/${id}`)
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByText('This broadcast is scheduled').waitFor()
+  await page.getByRole('status', { name: 'Recipients' }).filter({ hasText: '4 recipients' }).waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
   await page.getByLabel('Subject', { exact: true }).fill('Other news about {{ topic }}')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved.').waitFor()
@@ -294,6 +297,7 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
 
   await page.getByRole('button', { name: 'Send now' }).click()
   await dialog.getByText('“Other news about birds”').waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Send to 4 recipients' }).click()
   await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
   expect(tab.problems).toEqual([])
