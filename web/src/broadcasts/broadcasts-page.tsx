@@ -47,12 +47,12 @@ const columns: Column<Broadcast>[] = [
   {
     header: 'Recipients',
     align: 'right',
-    cell: ({ recipients }) => (recipients === null ? '–' : count(recipients)),
+    cell: ({ recipients }) => recipients !== null && count(recipients),
   },
   { header: 'Delivered', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.counts.sent) },
   { header: 'Opened', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.opened) },
   { header: 'Clicked', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.clicked) },
-  { header: 'Started', align: 'right', cell: ({ started_at }) => <Time at={started_at} none="–" /> },
+  { header: 'Started', align: 'right', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
 ]
 
 const isUnfinished = ({ status, recipients }: Broadcast) =>
@@ -61,7 +61,8 @@ const isUnfinished = ({ status, recipients }: Broadcast) =>
 /** A share of the emails that were sent, as in the results of a broadcast. */
 function rate({ counts }: Broadcast, value: number | undefined) {
   const sent = counts.sent + counts.bounced
-  if (value === undefined || sent === 0) return '–'
+  // An empty cell takes no space on a phone.
+  if (value === undefined || sent === 0) return null
   return <span title={count(value)}>{share(value, sent)}</span>
 }
 
