@@ -97,7 +97,7 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
         operationId: 'getBroadcast',
         summary: 'Get a broadcast',
         description:
-          'Includes its progress and its results. With more than 10,000 recipients, the results are those of `results_counted_at`, and are counted again in the background. Poll it about once a second to show the progress.',
+          'Includes its progress and its results. With more than 2,000 recipients, the results are those of `results_counted_at`, and are counted again in the background. Poll it about once a second to show the progress.',
         params: IdParams,
         response: answers(BroadcastWithResultsOut),
       },

@@ -35,7 +35,8 @@ export async function countReactions(
   names: EventName[],
 ): Promise<ReactionRow[]> {
   if (!startedAt) return []
-  // "offset 0" keeps the planner from reading the reactions to all emails while its statistics are out of date.
+  // "offset 0" keeps the planner from reading the reactions to all emails while its statistics are out of date. The names are
+  // compared outside of it, because within it, the index would be searched for each of them.
   return db<ReactionRow>`
     select recipient.variant, reaction.event_name,
       case when reaction.event_name in ('emailOpen', 'emailClick')
@@ -60,9 +61,10 @@ export async function countReactions(
       select event_name, occurred_at from first_occurrences
       where first_occurrences.organization_id = ${organizationId}
         and first_occurrences.subject_id = recipient.message_id
-        and first_occurrences.event_name = any (${names}::text[]) and first_occurrences.occurred_at < 'infinity'
+        and first_occurrences.occurred_at < 'infinity'
       offset 0
     ) as reaction
+    where reaction.event_name = any (${names}::text[])
     group by 1, 2, 3`
 }
 

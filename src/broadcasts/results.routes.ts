@@ -64,7 +64,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
     schema: {
       operationId: 'listBroadcastLinks',
       summary: 'List the links of a broadcast',
-      description: `The ${linksListedMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email. With more than 10,000 recipients, they are as old as the results of the broadcast.`,
+      description: `The ${linksListedMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email. With more than 2,000 recipients, they are as old as the results of the broadcast.`,
       params: IdParams,
       response: answers(Type.Array(LinkOut)),
     },
@@ -95,7 +95,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
     schema: {
       operationId: 'compareBroadcasts',
       summary: 'Compare broadcasts',
-      description: `The results of up to ${comparedMax} broadcasts, in the order of \`ids\`, or of the last ${comparedByDefault} that were sent. With more than 10,000 recipients, the results are those of \`counted_at\`, and are counted again in the background.`,
+      description: `The results of up to ${comparedMax} broadcasts, in the order of \`ids\`, or of the last ${comparedByDefault} that were sent. With more than 2,000 recipients, the results are those of \`counted_at\`, and are counted again in the background.`,
       querystring: Type.Object({
         ids: Type.Optional(
           Type.String({

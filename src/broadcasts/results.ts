@@ -11,7 +11,7 @@ import { addLinks, addReactions, type Links, noReactions, type Reactions, topLin
 import { type StoredResults, selectResults, upsertResults } from './results.sql.ts'
 
 /** Broadcasts up to this size are counted while the request waits. */
-const countedAtOnceMax = 10_000
+const countedAtOnceMax = 2_000
 export const linksListedMax = 100
 /** Results are current for five seconds, or for five times as long as it takes to count them. */
 const currentMsMin = 5_000
