@@ -36,7 +36,14 @@ export function AudienceCount({ audience, isAnnouncement }: Props) {
 }
 
 function countText(counted: Count, isAnnouncement: boolean): string {
-  if (!counted.complete) return `More than ${count(counted.recipients)} recipients. The check counts all of them.`
+  if (!counted.complete)
+    return `More than ${count(roundedDown(counted.recipients))} recipients. The check counts all of them.`
   const leftOut = leftOutText(counted, isAnnouncement)
   return `${pluralize(counted.recipients, 'recipient', 'recipients')}.${leftOut ? ` Left out: ${leftOut}.` : ''}`
+}
+
+/** To two digits: the exact number depends on how long counting took. */
+function roundedDown(value: number): number {
+  const unit = 10 ** Math.max(0, String(value).length - 2)
+  return Math.floor(value / unit) * unit
 }
