@@ -61,8 +61,8 @@ export default defineConfig({
     },
   },
   test: {
-    // Tests also wait for servers and timers: more than twice the cores of a small machine.
-    maxWorkers: 5,
+    // Tests also wait for servers and timers: three times the cores of a small machine.
+    maxWorkers: 6,
     // Files share the modules of their worker, and its browser: importing them for each file took a third of the time.
     isolate: false,
     sequence: { sequencer: SlowFilesFirst },

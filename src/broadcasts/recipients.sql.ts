@@ -106,7 +106,7 @@ const columns = sql`recipient.organization_id, recipient.contact_id, recipient.s
   recipient.message_id, recipient.variant`
 
 function conditionOf({ organizationId }: SentBroadcast, { status, engagement }: RecipientFilter): Sql {
-  const hasStatus = status ? sql`recipient.status = ${status}` : sql`true`
+  const hasStatus = status ? statusIs(status) : sql`true`
   switch (engagement) {
     case 'sent':
       return sql`${hasStatus} and recipient.status in ('sent', 'bounced')`
@@ -120,6 +120,14 @@ function conditionOf({ organizationId }: SentBroadcast, { status, engagement }: 
       return hasStatus
   }
 }
+
+/** These always have a reason, and there is an index of recipients with one. An index on the status would slow down sending. */
+const withReason: readonly RecipientStatus[] = ['failed', 'suppressed', 'unsubscribed']
+
+const statusIs = (status: RecipientStatus): Sql =>
+  withReason.includes(status)
+    ? sql`recipient.status = ${status} and recipient.reason is not null`
+    : sql`recipient.status = ${status}`
 
 const recipientsByContact = (broadcast: SentBroadcast, filter: RecipientFilter, { after, limit }: Page): Sql => sql`
   select ${columns}, recipient.contact_id as position

@@ -152,9 +152,9 @@ test('the export has the matching contacts, a column per attribute, and no formu
   ])
   const cells = text.replace(/con_\w+/g, 'ID').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
   expect(cells.split('\r\n')).toEqual([
-    'id,email,first_name,last_name,status,groups,created_at,attributes.email,plan,seats,tags',
-    `ID,ada@example.com,'=1+1,,subscribed,,TIME,x,pro,,"[""a"",""b""]"`,
-    'ID,bob@example.com,,,subscribed,"A ""b"", c",TIME,,,-3,',
+    'id,email,first_name,last_name,status,groups,created_at,last_active_at,attributes.email,plan,seats,tags',
+    `ID,ada@example.com,'=1+1,,subscribed,,TIME,,x,pro,,"[""a"",""b""]"`,
+    'ID,bob@example.com,,,subscribed,"A ""b"", c",TIME,,,,-3,',
     '',
   ])
 })

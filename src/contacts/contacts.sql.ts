@@ -34,12 +34,12 @@ const isSuppressed = (organizationId: OrganizationId) => sql`exists (
 
 /**
  * The newest open or click by a person, read from the end of the index on contacts. Nothing is stored for it, because
- * that would cost every open and click a write to its contact.
+ * that would cost every open and click a write to its contact. Written so that no index on event_name can be used, as in
+ * events/bursts.sql.ts.
  */
 const lastActiveAt = (organizationId: OrganizationId) => sql`(
   select max(events.occurred_at) from events
   where events.organization_id = ${organizationId} and events.contact_id = contacts.id and not events.machine
-    -- Written so that no index on event_name can be used, as in events/bursts.sql.ts.
     and (events.event_name in ('emailOpen', 'emailClick')) is true)`
 
 /** Every table is compared with the organization itself, so that a distributed database reads from one node. */
