@@ -61,8 +61,8 @@ export default defineConfig({
     },
   },
   test: {
-    // Tests also wait for servers and timers: three times the cores of a small machine.
-    maxWorkers: 6,
+    // Tests also wait for servers and timers. Each worker imports the modules again, so with more of them the run takes longer.
+    maxWorkers: 4,
     // Files share the modules of their worker, and its browser: importing them for each file took a third of the time.
     isolate: false,
     sequence: { sequencer: SlowFilesFirst },
