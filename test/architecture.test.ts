@@ -62,6 +62,7 @@ const wiring = new Set([
   'parts.ts',
   'sending-parts.ts',
   'routes.ts',
+  'organization-routes.ts',
   'cli.ts',
   'task-process.ts',
   'sending-process.ts',

@@ -1,0 +1,207 @@
+import { apiKeyRoutes } from './accounts/api-keys.routes.ts'
+import { invitationRoutes } from './accounts/invitations.routes.ts'
+import { organizationRoutes } from './accounts/organization.routes.ts'
+import { teamRoutes } from './accounts/team.routes.ts'
+import { apiRequestRoutes } from './api-requests/api-requests.routes.ts'
+import { brandRoutes } from './brands/brands.routes.ts'
+import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
+import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
+import { broadcastCheckRoutes } from './broadcasts/check.routes.ts'
+import { broadcastPreviewRoutes } from './broadcasts/preview.routes.ts'
+import { protectScheduled } from './broadcasts/protect-scheduled.ts'
+import { bulkActionRoutes } from './bulk-actions/bulk-actions.routes.ts'
+import { consentRoutes } from './contacts/consents.routes.ts'
+import { contactRoutes } from './contacts/contacts.routes.ts'
+import { groupRoutes } from './contacts/groups.routes.ts'
+import { domainRoutes } from './domains/domains.routes.ts'
+import { warmUpRoutes } from './domains/warm-up.routes.ts'
+import { eventExportRoutes } from './event-exports/exports.routes.ts'
+import { flowPartRoutes } from './flow-parts/flow-parts.routes.ts'
+import { draftRoutes } from './flows/drafts.routes.ts'
+import { flowRoutes } from './flows/flows.routes.ts'
+import { previewRoutes } from './flows/preview.routes.ts'
+import { versionRoutes } from './flows/versions.routes.ts'
+import { add } from './http/add-routes.ts'
+import type { Server } from './http/server.ts'
+import { imageRoutes } from './images/images.routes.ts'
+import { importRoutes } from './imports/imports.routes.ts'
+import { inboxRoutes } from './inbox/inbox.routes.ts'
+import { linkCheckRoutes } from './link-checks/link-checks.routes.ts'
+import { mailServerRoutes } from './mail-servers/mail-servers.routes.ts'
+import { recordState } from './mail-servers/states.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { sendAgainRoutes } from './messages/send-again.routes.ts'
+import { flowSendRoutes } from './messages/send-email.routes.ts'
+import { testEmailRoutes } from './messages/test-emails.routes.ts'
+import { recordMailServerChange } from './notices/mail-server-notices.ts'
+import { noticeRoutes } from './notices/notices.routes.ts'
+import type { Parts } from './parts.ts'
+import { privacyRoutes } from './privacy/privacy.routes.ts'
+import { receivingSiteRoutes } from './receiving-sites/receiving-sites.routes.ts'
+import { activityRoutes } from './reports/activity.routes.ts'
+import { figureRoutes } from './reports/figures.routes.ts'
+import { flowResultRoutes } from './reports/flow-results.routes.ts'
+import { overviewRoutes } from './reports/overview.routes.ts'
+import { timelineRoutes } from './reports/timeline.routes.ts'
+import { segmentRoutes } from './segments/segments.routes.ts'
+import { sendingRoutes } from './sending-status/sending-status.routes.ts'
+import { suppressionListRoutes } from './suppressions/address-list.routes.ts'
+import { suppressionRoutes } from './suppressions/suppressions.routes.ts'
+import { providerTitles } from './tracking/providers/providers.routes.ts'
+import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
+import { webhookRoutes } from './webhooks/webhooks.routes.ts'
+import { pauseWebhooksOf } from './webhooks/webhooks.ts'
+
+/** The routes of the management API that concern one organization. */
+export async function addOrganizationRoutes(organization: Server, parts: Parts): Promise<void> {
+  const {
+    config,
+    db,
+    keys,
+    acceptor,
+    accountEmails,
+    addresses,
+    read,
+    runner,
+    relay,
+    senders,
+    tasks,
+    templates,
+    throttle,
+  } = parts
+  const testEmails = { db, templates, runner, senders, quota: parts.quota }
+  protectScheduled(organization, db)
+  await add(
+    organization,
+    organizationRoutes({
+      db,
+      onChanged: (id) => addresses.forget(id),
+      eventRetentionMonths: config.EVENT_RETENTION_MONTHS,
+    }),
+  )
+  await add(organization, teamRoutes({ db, read, keys, pauseWebhooksOf }))
+  await add(
+    organization,
+    invitationRoutes({
+      db,
+      read,
+      accountEmails,
+      invitationEmailLimit: parts.invitationEmailLimit,
+      baseUrl: config.BASE_URL,
+    }),
+  )
+  await add(organization, apiKeyRoutes({ db, read, keys }))
+  await add(organization, apiRequestRoutes({ read }))
+  const { readFirst, readQuickly, readCounts } = parts
+  await add(organization, contactRoutes({ db, read, readFirst, readQuickly, readCounts }))
+  await add(organization, bulkActionRoutes({ db, read }))
+  await add(organization, timelineRoutes({ db, read }))
+  await add(organization, consentRoutes({ read }))
+  await add(organization, groupRoutes({ db, read }))
+  await add(organization, segmentRoutes({ db, read }))
+  await add(organization, importRoutes({ db, read, tasks }))
+  await add(organization, suppressionRoutes({ db, read }))
+  await add(organization, suppressionListRoutes({ db, tasks }))
+  await add(
+    organization,
+    imageRoutes({
+      db,
+      read,
+      tasks,
+      baseUrl: config.BASE_URL,
+      mibPerOrganization: parts.limits.imageMibPerOrganization,
+    }),
+  )
+  await add(organization, brandRoutes({ db, read, baseUrl: config.BASE_URL }))
+  await add(organization, flowRoutes({ db, read, senders, runner }))
+  await add(organization, flowPartRoutes({ db, read }))
+  await add(organization, draftRoutes({ db, senders, runner }))
+  await add(organization, versionRoutes({ db, read }))
+  await add(organization, previewRoutes({ db, runner }))
+  await add(organization, linkCheckRoutes({ linkChecker: parts.linkChecker }))
+  await add(organization, flowSendRoutes({ acceptor }))
+  await add(organization, testEmailRoutes(testEmails))
+  await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
+  await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
+  await add(organization, broadcastRoutes({ db, read, work: parts.work, runner }))
+  await add(organization, broadcastPreviewRoutes({ read, templates, runner }))
+  await add(
+    organization,
+    broadcastCheckRoutes({
+      ...testEmails,
+      read,
+      readAudiences: parts.readAudiences,
+      servers: parts.servers,
+      mailFrom: parts.mail.mailFrom,
+    }),
+  )
+  await add(organization, broadcastActionRoutes({ db, read }))
+  await add(organization, inboxRoutes({ db, read }))
+  await add(
+    organization,
+    sendingRoutes({
+      config,
+      read,
+      sending: parts.sending,
+      dkim: parts.dkim,
+      settings: parts.mail,
+      bounceProviders: providerTitles(config),
+      servers: parts.servers,
+      emails: parts,
+    }),
+  )
+  await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
+  await add(organization, warmUpRoutes({ db }))
+  await add(organization, receivingSiteRoutes({ db, read, sites: parts.sites }))
+  await add(
+    organization,
+    mailServerRoutes({
+      db,
+      read,
+      box: parts.mailServerBox,
+      allowPrivate: parts.allowPrivate,
+      onChanged: (organizationId) => parts.servers.changed(organizationId),
+      connector: parts.connector,
+      shares: parts.shares,
+      testLimit: parts.mailServerTestLimit,
+      testMs: parts.limits.mailServerTestMs,
+      onTested: async (mailServer, state) => {
+        await recordState({ db, log: parts.log, onChange: recordMailServerChange }, mailServer, state)
+        // So that waiting emails leave at once.
+        if (state.kind === 'up' && mailServer.status === 'failing') parts.servers.check(mailServer).catch(() => {})
+      },
+      addresses: parts.webhookAddresses,
+    }),
+  )
+  await add(organization, noticeRoutes({ read }))
+  await add(organization, activityRoutes({ read }))
+  await add(organization, overviewRoutes({ read }))
+  await add(organization, flowResultRoutes({ read }))
+  await add(organization, figureRoutes({ read }))
+  await add(
+    organization,
+    webhookRoutes({
+      db,
+      read,
+      box: parts.box,
+      allowPrivate: parts.allowPrivate,
+      safePost: parts.safePost,
+      metrics: parts.deliveryMetrics,
+      retryDelays: parts.retryDelays,
+      shares: parts.shares,
+    }),
+  )
+  await add(organization, deliveryRoutes({ db, read }))
+  await add(
+    organization,
+    eventExportRoutes({
+      db,
+      read,
+      box: parts.exportBox,
+      allowPrivate: parts.allowPrivate,
+      storage: parts.storage,
+      shares: parts.shares,
+    }),
+  )
+  await add(organization, privacyRoutes({ db, read, keys, throttle }))
+}
