@@ -1,7 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import { leastId } from '../values/ids.ts'
-import { type Broadcast, findWatchedSince } from './broadcasts.sql.ts'
-import { countRecentReactions } from './parts.sql.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { countRecentReactions, findWatchedSince } from './parts.sql.ts'
 
 /** The last emails of a broadcast that the brake looks at. */
 const recentMax = 1_000

@@ -290,14 +290,3 @@ export async function updateStatus(
       finished_at = ${isEnd ? sql`now()` : sql`finished_at`}
     where organization_id = ${organizationId} and id = ${id}`
 }
-
-/** Returns the time since which the emails of a broadcast count for the brake. */
-export async function findWatchedSince(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: BroadcastId,
-): Promise<Date | undefined> {
-  const [row] = await db<{ watchedSince: Date | null }>`
-    select watched_since from broadcasts where organization_id = ${organizationId} and id = ${id}`
-  return row?.watchedSince ?? undefined
-}

@@ -154,3 +154,14 @@ export const countRecentReactions = (
     left join first_occurrences on first_occurrences.organization_id = ${organizationId}
       and first_occurrences.subject_id = recent.id
       and first_occurrences.event_name in ('emailHardBounce', 'emailComplaint')`)
+
+/** Returns the time since which the emails of a broadcast count for the brake. */
+export async function findWatchedSince(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+): Promise<Date | undefined> {
+  const [row] = await db<{ watchedSince: Date | null }>`
+    select watched_since from broadcasts where organization_id = ${organizationId} and id = ${id}`
+  return row?.watchedSince ?? undefined
+}

@@ -10,7 +10,7 @@ export type CountedBroadcast = Pick<Broadcast, 'organizationId' | 'id' | 'starte
 export type StatusRow = { variant: number; status: RecipientStatus; count: number }
 
 /** Counts the recipients of a range of the ledger that are in the sample of a test. */
-export const countSample = (db: Reader, { organizationId, id }: CountedBroadcast, range: IdRange) =>
+export const countByVariant = (db: Reader, { organizationId, id }: CountedBroadcast, range: IdRange) =>
   db<StatusRow>`
     select variant, status, count(*) from broadcast_recipients
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}

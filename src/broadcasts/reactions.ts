@@ -3,9 +3,9 @@ import type { IdRange } from '../segments/id-range.ts'
 import type { EventName } from '../values/event-types.ts'
 import {
   type CountedBroadcast,
+  countByVariant,
   countLinks,
   countReactions,
-  countSample,
   type LinkClicks,
   type ReactionRow,
   type StatusRow,
@@ -56,7 +56,7 @@ const names = Object.keys(fields) as EventName[]
 
 /** Adds the reactions in a range of the ledger. Nothing is added if a statement fails, so it can be repeated. */
 export async function addReactions(db: Reader, broadcast: CountedBroadcast, range: IdRange, total: Reactions) {
-  const sample = broadcast.variants.length > 0 ? await countSample(db, broadcast, range) : []
+  const sample = broadcast.variants.length > 0 ? await countByVariant(db, broadcast, range) : []
   const reactions = await countReactions(db, broadcast, range, names)
   for (const row of sample) addToSample(total.variants[row.variant]!, row)
   for (const row of reactions) addReaction(total, row)

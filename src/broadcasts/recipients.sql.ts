@@ -1,5 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { engagementFilters } from '../messages/engagement.ts'
 import { recipientCondition } from '../segments/broadcast-recipients.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
@@ -9,16 +10,7 @@ import { clicksOf, eventsFrom, idRangeOf, type SentBroadcast } from './sent-emai
 
 const linksMax = 20
 
-export const engagements = [
-  'sent',
-  'delivered',
-  'opened',
-  'clicked',
-  'not_opened',
-  'bounced',
-  'complained',
-  'unsubscribed',
-] as const
+export const engagements = ['sent', ...engagementFilters] as const
 export type Engagement = (typeof engagements)[number]
 
 export type RecipientFilter = {

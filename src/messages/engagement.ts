@@ -2,7 +2,7 @@
 export const engagements = ['delivered', 'opened', 'clicked', 'unsubscribed', 'complained', 'bounced'] as const
 export type Engagement = (typeof engagements)[number]
 
-/** The words of the recipients of broadcasts (`segments/broadcast-recipients.ts`). */
+/** What lists of messages and of recipients of broadcasts can be filtered by. */
 export const engagementFilters = [
   'delivered',
   'opened',

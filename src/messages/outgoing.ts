@@ -3,6 +3,7 @@ import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
+import { trackLinks } from '../flows/track-links.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { ReportProvider } from '../mail-servers/preset.ts'
@@ -13,7 +14,6 @@ import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
 import { composeRaw } from './compose-raw.ts'
 import type { SendRow } from './send.sql.ts'
-import { trackLinks } from '../flows/track-links.ts'
 
 /** By the signed message id. */
 export type IdHeaders = (signedId: string) => Readonly<Record<string, string>>

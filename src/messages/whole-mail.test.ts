@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { compileTemplate } from '../flows/template.ts'
+import { trackLinks } from '../flows/track-links.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { missingVariables, unusedContextKeys } from '../flows/variables.ts'
@@ -9,7 +10,6 @@ import { compose } from '../mime/compose.ts'
 import { createTokens, type MailIds } from '../secrets/tokens.ts'
 import { Refusal } from '../values/errors.ts'
 import { newId } from '../values/ids.ts'
-import { trackLinks } from '../flows/track-links.ts'
 
 const tokens = createTokens({ current: 'secret' })
 const ids: MailIds = {

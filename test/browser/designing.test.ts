@@ -1,20 +1,12 @@
-import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
+import { picture } from './support/picture.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
 const service = await startSharedService()
-
-const picture = async (name: string, width: number) => ({
-  name: `${name}.png`,
-  mimeType: 'image/png',
-  buffer: await sharp({ create: { width, height: 80, channels: 3, background: '#c84' } })
-    .png()
-    .toBuffer(),
-})
 
 test('the gallery shows, renames and deletes images, and says why a file was rejected', async () => {
   const account = await registerOwner(service)

@@ -7,6 +7,7 @@ import { until } from '../support/until.ts'
 import { barriers, barriersInBothThemes } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
+import { picture } from './support/picture.ts'
 import { registerOwner, startSharedService } from './support/service.ts'
 
 const browser = await sharedBrowser()
@@ -14,14 +15,6 @@ const service = await startSharedService()
 
 const readers = ['ada', 'grace', 'alan']
 const person = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
-
-const picture = async (name: string, width: number) => ({
-  name: `${name}.png`,
-  mimeType: 'image/png',
-  buffer: await sharp({ create: { width, height: 80, channels: 3, background: '#c84' } })
-    .png()
-    .toBuffer(),
-})
 
 async function choose(page: Page, field: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: new RegExp(`^${field}`) }).click()
