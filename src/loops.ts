@@ -2,8 +2,10 @@ import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { deleteExpiredApiRequests } from './api-requests/api-request-log.ts'
 import { checkDueDomains } from './domains/checking.ts'
 import { resealDomainKeys } from './domains/dkim-keys.ts'
+import { removeUnusedObjects } from './email-contents/bucket-cleanup.ts'
 import { removeExpiredFiles } from './email-contents/retention.ts'
 import { maintainPartitions } from './events/partitions.ts'
+import { moveImages } from './images/move-images.ts'
 import { forgetExpiredChanges } from './imports/undo.ts'
 import { trimInbox } from './inbox/inbox.ts'
 import { resealMailServers } from './mail-servers/credentials.ts'
@@ -41,7 +43,7 @@ export const partitionsOf = ({ config, db, log }: Parts) => ({
 
 /** All periodic tasks. */
 export function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, servers, dkim, policy } = parts
+  const { config, db, log, failures, relay, servers, dkim, policy, bucket } = parts
   const systemEmails = { db, log, servers, dkim, senders: policy, settings: parts.mail }
   const health = {
     db,
@@ -75,9 +77,15 @@ export function createLoops(parts: Parts): Loop[] {
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
     loop('delete unused sending limits', hourMs, () => deleteUnusedLimits(db)),
     loop('forget receiving domains', hourMs, () => deleteOldSites(db)),
-    loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log })),
+    loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
     loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),
+    ...(bucket
+      ? [
+          loop('delete unused objects', minuteMs, () => removeUnusedObjects(db, bucket)),
+          loop('move images to the bucket', hourMs, () => moveImages(db, parts.bucketFiles)),
+        ]
+      : []),
     loop('trim the inbox', hourMs, () => trimInbox(db)),
     loop('check domains', minuteMs, () => checkDueDomains(parts.domains)),
     loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),

@@ -108,6 +108,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       db,
       read,
       tasks,
+      bucketFiles: parts.bucketFiles,
       baseUrl: config.BASE_URL,
       mibPerOrganization: parts.limits.imageMibPerOrganization,
     }),

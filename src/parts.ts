@@ -24,6 +24,7 @@ import { domainKeyBox } from './domains/dkim-keys.ts'
 import type { DomainParts } from './domains/domains.ts'
 import type { Senders } from './domains/senders.ts'
 import { TrackingHosts } from './domains/tracking-hosts.ts'
+import { BucketFiles } from './email-contents/bucket-files.ts'
 import { Uploads } from './email-contents/uploads.ts'
 import { Storage } from './event-exports/storage.ts'
 import { measureFeedDelay } from './event-feed/feed-delay.ts'
@@ -42,6 +43,7 @@ import { EmailAcceptor } from './messages/accept-emails.ts'
 import { reportSoftBounce } from './messages/email-limits.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { recordDomainChange } from './notices/domain-notices.ts'
+import { bucketOf } from './object-storage/bucket.ts'
 import { measureBacklog } from './queue/backlog-metrics.ts'
 import { Hints } from './queue/hints.ts'
 import type { FailureLog } from './runtime/failure-log.ts'
@@ -134,6 +136,8 @@ export function createParts(options: PartsOptions) {
     ca: webhookAuthoritiesOf(config),
   }
   const quota = quotaOf(config, db)
+  const bucket = bucketOf(config)
+  const bucketFiles = new BucketFiles({ db, failures, bucket })
   const trackingHosts = new TrackingHosts(db, hostOf(new URL(config.BASE_URL)))
   return {
     ...sendingParts,
@@ -175,7 +179,9 @@ export function createParts(options: PartsOptions) {
     acceptor: new Acceptor({ db, templates, runner, senders, quota }),
     emails: new EmailAcceptor({ db, flows: new BuiltInFlows(db), templates, senders, quota }),
     uploads: new Uploads(db, { mibPerOrganization: limits.attachmentMibPerOrganization }),
-    servedImages: new ServedImages(db),
+    bucket,
+    bucketFiles,
+    servedImages: new ServedImages(db, bucketFiles),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),

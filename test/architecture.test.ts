@@ -8,6 +8,7 @@ const order = [
   'runtime',
   'config',
   'secrets',
+  'object-storage',
   'tasks',
   'db',
   'queue',

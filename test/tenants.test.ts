@@ -174,7 +174,7 @@ test('no operation reads or changes data of another organization', async () => {
   expect(await everything(app, reads)).toBe(before)
   const deleted = await other.manage('DELETE', '/organization', { name: 'Other', password })
   expect(deleted.status).toBe(200)
-  const deletions = { db: app.db, log: pino({ level: 'silent' }), keepMs: 0 }
+  const deletions = { db: app.db, log: pino({ level: 'silent' }), bucket: undefined, keepMs: 0 }
   for (const _run of [1, 2]) await eraseDeletedOrganizations(deletions)
   expect(await everything(app, reads)).toBe(before)
 })

@@ -2,8 +2,10 @@ import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Db } from '../db/db.ts'
+import type { Bucket } from '../object-storage/bucket.ts'
 import type { AppSecrets } from '../secrets/secrets.ts'
 import { SetupFault } from '../values/errors.ts'
+import { type BucketSource, readBucketChunks, type StoredChunk } from './bucket-chunks.ts'
 import { type FoundTable, selectMigrations, selectPartitions, selectSequences, selectTables } from './catalog.sql.ts'
 import { type WrittenFile, writeContainer } from './container.ts'
 import type { Progress } from './progress.ts'
@@ -17,10 +19,13 @@ export type BackupOptions = {
   dataDir: string | undefined
   waxwing: string
   passphrase?: string | undefined
+  /** Where images are stored, if not in the database. */
+  bucket?: Bucket | undefined
   progress: Progress
 }
 
-export type BackupResult = WrittenFile & { tables: number; rows: number }
+/** `missing`: how many files were not found in the bucket. */
+export type BackupResult = WrittenFile & { tables: number; rows: number; missing: number }
 
 /**
  * Writes all tables, the secret and the spool to a file. All tables are read in one snapshot, so the backup contains
@@ -30,14 +35,17 @@ export type BackupResult = WrittenFile & { tables: number; rows: number }
 export async function backUp(path: string, options: BackupOptions): Promise<BackupResult> {
   await using session = await options.db.openSession()
   const counts: Record<string, number> = {}
-  const written = await writeContainer(path, sectionsOf(session.client, options, counts), options)
+  let missing = 0
+  const source = { bucket: options.bucket, onMissing: () => missing++ }
+  const written = await writeContainer(path, sectionsOf(session.client, options, source, counts), options)
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  return { ...written, tables: Object.keys(counts).length, rows }
+  return { ...written, tables: Object.keys(counts).length, rows, missing }
 }
 
 async function* sectionsOf(
   client: pg.Client,
   { secrets, dataDir, waxwing, progress }: BackupOptions,
+  source: BucketSource,
   counts: Record<string, number>,
 ): AsyncGenerator<Buffer> {
   yield* encodeSection({ section: 'secret' }, only(secretText(secrets)))
@@ -47,15 +55,19 @@ async function* sectionsOf(
   await client.query('begin isolation level repeatable read read only')
   const tables = await lockTables(client)
   yield* encodeSection(await manifestOf(client, tables, waxwing))
+  // A backup before an upgrade has the tables of the older version.
+  const mayUseBucket = tables.some(({ name, columns }) => name === 'stored_files' && columns.includes('in_bucket'))
   progress.begin(tables.reduce((sum, { rowsEstimated }) => sum + rowsEstimated, 0))
   for (const table of tables) {
-    const rows = client.query(copyTo(copyText(client, table)))
     counts[table.name] = 0
     const onRows = (count: number) => {
       counts[table.name]! += count
       progress.advance(table.name, count)
     }
-    yield* encodeSection({ section: 'table', name: table.name }, countingRows(rows, onRows))
+    yield* encodeSection(
+      { section: 'table', name: table.name },
+      countingRows(rowsOf(client, table, mayUseBucket ? source : undefined), onRows),
+    )
   }
   yield* encodeSection({ section: 'end', rows: counts })
   await client.query('commit')
@@ -86,13 +98,28 @@ async function manifestOf(client: pg.Client, tables: FoundTable[], waxwing: stri
   }
 }
 
-function copyText(client: pg.Client, { name, columns }: FoundTable): string {
-  const quoted = columns.map((column) => client.escapeIdentifier(column))
-  return `copy ${client.escapeIdentifier(name)} (${quoted.join(', ')}) to stdout`
+/** In the text format of COPY. Files in the bucket become files in the database. */
+async function* rowsOf(client: pg.Client, table: FoundTable, source: BucketSource | undefined): AsyncGenerator<Buffer> {
+  yield* client.query(copyTo(copyText(client, table))) as Readable as AsyncIterable<Buffer>
+  if (table.name !== 'stored_file_chunks' || !source) return
+  for await (const chunk of readBucketChunks(client, source)) yield copyRow(table.columns, chunk)
 }
 
-async function* countingRows(rows: Readable, onRows: (count: number) => void): AsyncGenerator<Buffer> {
-  for await (const piece of rows as AsyncIterable<Buffer>) {
+function copyText(client: pg.Client, { name, columns }: FoundTable): string {
+  const quoted = columns.map((column) => client.escapeIdentifier(column))
+  if (name !== 'stored_files') return `copy ${client.escapeIdentifier(name)} (${quoted.join(', ')}) to stdout`
+  const values = columns.map((column, index) => (column === 'in_bucket' ? 'false' : quoted[index]))
+  return `copy (select ${values.join(', ')} from stored_files) to stdout`
+}
+
+/** In the text format, a value of type bytea begins with an escaped backslash. */
+const copyRow = (columns: string[], chunk: StoredChunk): Buffer =>
+  Buffer.from(
+    `${columns.map((column) => String(chunk[column as keyof StoredChunk]).replace('\\', '\\\\')).join('\t')}\n`,
+  )
+
+async function* countingRows(rows: AsyncIterable<Buffer>, onRows: (count: number) => void): AsyncGenerator<Buffer> {
+  for await (const piece of rows) {
     onRows(countLineFeeds(piece))
     yield piece
   }

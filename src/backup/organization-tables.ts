@@ -68,6 +68,8 @@ export const exportedValues: Record<string, Record<string, string>> = {
     status: "'paused'",
     paused_reason: "'Imported without its secret access key. Enter the key and resume.'",
   },
+  // The file contains what is in the bucket of the exporting installation.
+  stored_files: { in_bucket: 'false' },
   webhooks: {
     status: "'paused'",
     paused_reason: "'Imported with a new signing secret. Rotate the secret, set it at your endpoint, and resume.'",

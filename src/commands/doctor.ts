@@ -12,6 +12,7 @@ import type { Call } from './call.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkBounces } from './doctor-bounces.ts'
 import { checkDatabase } from './doctor-database.ts'
+import { checkImages } from './doctor-images.ts'
 import { checkSubmission } from './doctor-submission.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 
@@ -47,6 +48,7 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   yield* privateTargets(config)
   yield* checkBounces(config)
   yield* checkSubmission(config)
+  yield* checkImages(config)
 }
 
 /** Versions with an odd number are supported for months only, and 20 ended in April 2026. */

@@ -3,9 +3,11 @@ import { exportOrganization } from '../backup/export-organization.ts'
 import { importOrganization } from '../backup/import-organization.ts'
 import { reportProgress } from '../backup/progress.ts'
 import { version } from '../config/package-root.ts'
+import { bucketOf } from '../object-storage/bucket.ts'
 import { SetupFault } from '../values/errors.ts'
 import { type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
+import { noteMissing } from './backup.ts'
 import { type Call, note, onlyFile, textOf, UsageFault } from './call.ts'
 import { ofService, printJson, readSecrets, withDatabase } from './database.ts'
 
@@ -13,9 +15,16 @@ import { ofService, printJson, readSecrets, withDatabase } from './database.ts'
 export async function exportToFile(call: Call): Promise<void> {
   const organizationId = organizationOf(call, 'export')
   const file = onlyFile(call, 'export --organization org_…')
-  await withDatabase(call, ofService, async (database) => {
+  await withDatabase(call, ofService, async (database, config) => {
     const progress = reportProgress('Exporting', note)
-    const rows = await exportOrganization(file, { db: database.db, organizationId, waxwing: version, progress })
+    const { rows, missing } = await exportOrganization(file, {
+      db: database.db,
+      organizationId,
+      waxwing: version,
+      bucket: bucketOf(config),
+      progress,
+    })
+    noteMissing(missing)
     printJson(database, { file, organization_id: toText('org', organizationId), rows })
   })
 }

@@ -65,6 +65,12 @@ export function baseUrl(value: string): string {
   return url
 }
 
+export function bucketName(value: string): string {
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value))
+    throw new Error(`must be the name of a bucket: 3 to 63 small letters, digits, dots and hyphens, not "${value}"`)
+  return value
+}
+
 /** Returns the domain as mail servers write it: lower-case ASCII without a trailing dot. */
 export function domain(value: string): string {
   const domain = asciiDomain(value.replace(/\.$/, ''))

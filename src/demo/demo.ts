@@ -6,6 +6,7 @@ import { ensurePartitions } from '../events/partitions.ts'
 import { createFlow } from '../flows/flows.ts'
 import { datePastFlows } from '../flows/past-flows.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
+import type { Bucket } from '../object-storage/bucket.ts'
 import { removeOrganization } from '../privacy/delete-organization.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
 import type { Log } from '../runtime/log.ts'
@@ -150,11 +151,11 @@ function answersOf(eventId: string, position: number): PastAnswer[] {
 }
 
 /** Deletes the demo organization with all of its data. Returns false if there is none. */
-export async function removeDemo(db: Db, log: Log): Promise<boolean> {
+export async function removeDemo(db: Db, log: Log, bucket?: Bucket): Promise<boolean> {
   const demo = await findDemo(db, { emailKey: email, name })
   if (!demo) return false
   await removeOrganization(db, demo.organizationId)
   // A running service would do this within a minute; without one, it is done now.
-  await eraseDeletedOrganizations({ db, log })
+  await eraseDeletedOrganizations({ db, log, bucket })
   return true
 }

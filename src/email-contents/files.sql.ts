@@ -2,8 +2,8 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import { allValues, firstValue, onlyValue } from '../db/rows.ts'
 import type { FileId, OrganizationId } from '../values/ids.ts'
 
-export const insertUpload = (db: Writer, organizationId: OrganizationId, id: FileId) =>
-  db`insert into stored_files (organization_id, id) values (${organizationId}, ${id})`
+export const insertUpload = (db: Writer, organizationId: OrganizationId, id: FileId, { inBucket = false } = {}) =>
+  db`insert into stored_files (organization_id, id, in_bucket) values (${organizationId}, ${id}, ${inBucket})`
 
 export const insertChunk = (
   db: Writer,
@@ -22,16 +22,22 @@ export const findChunk = (db: Reader, organizationId: OrganizationId, id: FileId
     select bytes from stored_file_chunks
     where organization_id = ${organizationId} and file_id = ${id} and position = ${position}`)
 
-/** The size of all files of an organization, including those that are being uploaded. */
+/** The size of all files of an organization in the database, including those that are being uploaded. */
 export const sumFileBytes = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ bytes: number }>`
-    select coalesce(sum(bytes), 0)::int8 as bytes from stored_files where organization_id = ${organizationId}`)
+    select coalesce(sum(bytes), 0)::int8 as bytes from stored_files
+    where organization_id = ${organizationId} and not in_bucket`)
 
 /** Locks the files with these hashes until the end of the transaction. */
-export const lockFilesByHash = (tx: Tx, organizationId: OrganizationId, hashes: readonly string[]) =>
+export const lockFilesByHash = (
+  tx: Tx,
+  organizationId: OrganizationId,
+  hashes: readonly string[],
+  { inBucket }: { inBucket: boolean },
+) =>
   tx<{ id: FileId; hash: string }>`
     select id, encode(hash, 'hex') as hash from stored_files
-    where organization_id = ${organizationId}
+    where organization_id = ${organizationId} and in_bucket = ${inBucket}
       and hash = any (array(select decode(hash, 'hex') from unnest(${hashes}::text[]) as wanted (hash)))
     order by id
     for update`
@@ -68,17 +74,22 @@ export const changeUses = (tx: Tx, organizationId: OrganizationId, changes: read
     ids.filter((id) => id !== null),
   )
 
+/** The row of a file in the bucket is kept, like that of an old upload, until its object is deleted. */
 export async function deleteFiles(tx: Tx, organizationId: OrganizationId, ids: readonly FileId[]): Promise<void> {
   if (ids.length === 0) return
   tx.send`delete from stored_file_chunks where organization_id = ${organizationId} and file_id = any (${ids}::uuid[])`
-  await tx`delete from stored_files where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+  tx.send`
+    update stored_files set hash = null, uses = 0, created_at = '-infinity'
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and in_bucket`
+  await tx`
+    delete from stored_files where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and not in_bucket`
 }
 
 /** Skips files that an email was accepted with. */
 export async function deleteUploads(tx: Tx, organizationId: OrganizationId, ids: readonly FileId[]): Promise<void> {
   const deleted = await allValues(tx<{ id: FileId }>`
     delete from stored_files
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and hash is null
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and hash is null and not in_bucket
     returning id`)
   if (deleted.length > 0)
     await tx`
@@ -90,6 +101,38 @@ export async function deleteUploads(tx: Tx, organizationId: OrganizationId, ids:
 export const selectOldUploads = (db: Reader, { minutes, limit }: { minutes: number; limit: number }) =>
   db<{ organizationId: OrganizationId; id: FileId }>`
     select organization_id, id from stored_files
-    where hash is null and created_at < now() - ${minutes} * interval '1 minute'
+    where hash is null and not in_bucket and created_at < now() - ${minutes} * interval '1 minute'
     order by created_at
     limit ${limit}`
+
+export const isInBucket = (db: Reader, organizationId: OrganizationId, id: FileId) =>
+  firstValue(db<{ inBucket: boolean }>`
+    select in_bucket from stored_files where organization_id = ${organizationId} and id = ${id}`)
+
+export type BucketFileId = { organizationId: OrganizationId; id: FileId }
+
+/** Files in the bucket that nothing uses: deleted ones, then uploads that were never finished, oldest first. */
+export const selectUnusedObjects = (db: Reader, { minutes, limit }: { minutes: number; limit: number }) =>
+  db<BucketFileId>`
+    select organization_id, id from stored_files
+    where hash is null and in_bucket and created_at < now() - ${minutes} * interval '1 minute'
+    order by created_at
+    limit ${limit}`
+
+/** All files of an organization in the bucket. */
+export const selectObjects = (db: Reader, organizationId: OrganizationId, limit: number) =>
+  db<BucketFileId>`
+    select organization_id, id from stored_files
+    where organization_id = ${organizationId} and in_bucket
+    order by id
+    limit ${limit}`
+
+/** The object must be deleted, or be unreachable for good. */
+export const deleteObjectRow = (db: Writer, { organizationId, id }: BucketFileId) =>
+  db`delete from stored_files where organization_id = ${organizationId} and id = ${id} and in_bucket`
+
+/** Deleting the object is tried again when it is as old as an upload that was not finished. */
+export const postponeObject = (db: Writer, { organizationId, id }: BucketFileId) =>
+  db`
+    update stored_files set created_at = now()
+    where organization_id = ${organizationId} and id = ${id} and in_bucket and hash is null`

@@ -30,8 +30,9 @@ export type NewFile = {
   /** SHA-256 in hexadecimal digits. */
   hash: string
   bytes: number
-  /** The content of a small file, which is not stored yet. Null: its chunks are stored. */
+  /** The content of a small file, which is not stored yet. Null: its chunks, or its object in the bucket, are stored. */
   content: Buffer | null
+  inBucket?: boolean
 }
 
 /** Returns a file that is already in memory. */
@@ -111,7 +112,8 @@ export const discardUploads = (db: Db, organizationId: OrganizationId, ids: read
 
 /**
  * Stores the files of emails of one organization, or counts another use of files that are stored already. `uses` has each
- * file as often as it is used. Returns the id of the stored file for each of them.
+ * file as often as it is used, and either all of them are in the bucket or none is. Returns the id of the stored file for
+ * each of them.
  */
 export async function useFiles(
   tx: Tx,
@@ -119,8 +121,9 @@ export async function useFiles(
   uses: readonly NewFile[],
 ): Promise<ReadonlyMap<FileId, FileId>> {
   const byHash = new Map(groupBy(uses, (file) => file.hash))
+  const place = { inBucket: uses[0]?.inBucket ?? false }
   const existing = new Map(
-    (await lockFilesByHash(tx, organizationId, [...byHash.keys()])).map(({ id, hash: known }) => [known, id]),
+    (await lockFilesByHash(tx, organizationId, [...byHash.keys()], place)).map(({ id, hash: known }) => [known, id]),
   )
   const storedAs = new Map<FileId, FileId>()
   const more: { id: FileId; uses: number }[] = []
@@ -151,7 +154,7 @@ async function storeFile(tx: Tx, organizationId: OrganizationId, same: readonly 
   return id
 }
 
-const chunksOf = (content: Buffer): Buffer[] =>
+export const chunksOf = (content: Buffer): Buffer[] =>
   Array.from({ length: Math.ceil(content.length / chunkBytes) }, (_, position) =>
     content.subarray(position * chunkBytes, (position + 1) * chunkBytes),
   )
@@ -182,7 +185,14 @@ export async function reuseFiles(tx: Tx, organizationId: OrganizationId, uses: r
   )
 }
 
-export const fileIsGone = () => new Refusal('conflict', 'An attachment of this email is no longer stored.')
+class FileIsGone extends Refusal {
+  constructor() {
+    super('conflict', 'An attachment of this email is no longer stored.')
+  }
+}
+
+export const fileIsGone = (): Refusal => new FileIsGone()
+export const isFileGone = (error: unknown): boolean => error instanceof FileIsGone
 
 /** Reads the bytes from `start` to `end`, a chunk at a time. Throws `Refusal` if the file is no longer stored. */
 export async function* readFile(
@@ -201,4 +211,16 @@ export async function* readFile(
     yield part
     at += part.length
   }
+}
+
+/** Throws `Refusal` if the file is no longer stored. */
+export async function readWholeFile(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: FileId,
+  bytes: number,
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of readFile(db, organizationId, id, { start: 0, end: bytes })) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }

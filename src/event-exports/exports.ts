@@ -2,6 +2,7 @@ import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { latest, readFeed } from '../event-feed/feed.ts'
 import type { FieldsOf } from '../http/out-of.ts'
+import type { BucketAccess } from '../object-storage/signed-request.ts'
 import { announceChange, dropLane, enqueue } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { conflict, invalid, notFound } from '../values/errors.ts'
@@ -19,7 +20,7 @@ import {
   lockExport,
   updateExport,
 } from './exports.sql.ts'
-import type { Bucket, Storage, UploadFault } from './storage.ts'
+import type { Storage, UploadFault } from './storage.ts'
 
 export type { EventExport } from './exports.sql.ts'
 
@@ -127,7 +128,7 @@ export async function testExport({ box, storage }: ExportParts, record: ExportTo
 export function bucketOf(box: SecretBox, { secret, endpoint, region, bucket, accessKeyId }: ExportToRun) {
   const secretAccessKey = secret === null ? undefined : box.open(secret)
   if (secretAccessKey === undefined) return undefined
-  return { endpoint, region, bucket, accessKeyId, secretAccessKey } satisfies Bucket
+  return { endpoint, region, bucket, accessKeyId, secretAccessKey } satisfies BucketAccess
 }
 
 function checkEndpoint(text: string, allowPrivate: boolean): string {

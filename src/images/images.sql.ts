@@ -76,3 +76,27 @@ export const selectFlowsWith = (db: Reader, organizationId: OrganizationId, text
       and (strpos(versions.source, ${text}) > 0 or strpos(drafts.html, ${text}) > 0)
     order by flows.id desc
     limit ${limit}`
+
+/** Images of any organization whose files are in the database, in the order of their keys. */
+export const selectImagesToMove = (
+  db: Reader,
+  after: Pick<Image, 'organizationId' | 'id'> | undefined,
+  limit: number,
+) =>
+  db<Image>`
+    select ${columns} from images
+    where ${and([
+      sql`exists (
+        select from stored_files files
+        where files.organization_id = images.organization_id and files.id = images.file_id and not files.in_bucket)`,
+      ...(after ? [sql`(organization_id, id) > (${after.organizationId}, ${after.id})`] : []),
+    ])}
+    order by organization_id, id
+    limit ${limit}`
+
+/** Returns undefined if the image was deleted, or has another file already. */
+export const replaceFile = (tx: Tx, { organizationId, id, fileId }: Image, newFileId: FileId) =>
+  first(tx<Image>`
+    update images set file_id = ${newFileId}
+    where organization_id = ${organizationId} and id = ${id} and file_id = ${fileId}
+    returning ${columns}`)

@@ -1,11 +1,16 @@
 import { hash } from 'node:crypto'
+import { pino } from 'pino'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { createFlow } from '../../test/support/flows.ts'
-import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { downloadImage, fileOf, uploadImage } from '../../test/support/images.ts'
+import { startSharedApp, startTestApp } from '../../test/support/test-app.ts'
+import { BucketFiles } from '../email-contents/bucket-files.ts'
 import { formatOf } from './formats.ts'
 import { ServedImages } from './served-images.ts'
 
+const failures = failureLog(pino({ level: 'silent' }))
 const newApp = await startSharedApp({}, ['serve'], { tuning: { imageMibPerOrganization: 1 } })
 
 type Picture = { width?: number; height?: number; noise?: boolean }
@@ -20,20 +25,6 @@ const picture = ({ width = 40, height = 30, noise = false }: Picture = {}) =>
     : sharp({ create: { width, height, channels: 3, background: '#c84' } })
 const png = await picture().png().toBuffer()
 
-const upload = ({ call, session }: TestApp, bytes: Uint8Array, type = 'image/png', query = '') =>
-  call('POST', `/api/v1/organization/images${query}`, {
-    headers: { authorization: `Bearer ${session}`, 'content-type': type },
-    raw: bytes,
-  })
-
-const pathOf = (url: string) => new URL(url).pathname
-
-/** Returns the image as readers get it. */
-async function download(app: TestApp, url: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${app.url}${pathOf(url)}`, { headers })
-  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
-}
-
 test('an image of each format is served at a public address that browsers keep and never execute', async () => {
   const app = await newApp()
   const files = {
@@ -43,12 +34,12 @@ test('an image of each format is served at a public address that browsers keep a
     'image/webp': [await picture().webp().toBuffer(), 'webp'],
   } as const
   for (const [type, [bytes, extension]] of Object.entries(files)) {
-    const { status, body } = await upload(app, bytes, type, '?name=Logo&alt_text=The%20logo')
+    const { status, body } = await uploadImage(app, bytes, type, '?name=Logo&alt_text=The%20logo')
     expect(status, JSON.stringify(body)).toBe(201)
     const sizes = { width: 40, height: 30, frames: 1 }
     expect(body.data).toMatchObject({ name: 'Logo', alt_text: 'The logo', content_type: type, ...sizes })
     expect(body.data.url).toMatch(new RegExp(`/i/[\\w-]{64}\\.${extension}$`))
-    const served = await download(app, body.data.url)
+    const served = await downloadImage(app, body.data.url)
     expect(served.status).toBe(200)
     expect(formatOf(served.bytes)).toBe(type.slice('image/'.length))
     expect(served.bytes.length).toBe(body.data.size_bytes)
@@ -60,7 +51,7 @@ test('an image of each format is served at a public address that browsers keep a
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
       'cross-origin-resource-policy': 'cross-origin',
     })
-    const again = await download(app, body.data.url, { 'if-none-match': served.headers.get('etag')! })
+    const again = await downloadImage(app, body.data.url, { 'if-none-match': served.headers.get('etag')! })
     expect([again.status, again.bytes.length]).toEqual([304, 0])
   }
 })
@@ -83,9 +74,9 @@ test('metadata, texts and appended programs are removed, and a photo is turned u
     ['image/gif', gifWithComment, { width: 40, height: 30 }],
   ] as const
   for (const [type, bytes, size] of cases) {
-    const { body, text } = await upload(app, bytes, type)
+    const { body, text } = await uploadImage(app, bytes, type)
     expect(body.data, text).toMatchObject(size)
-    const served = await download(app, body.data.url)
+    const served = await downloadImage(app, body.data.url)
     expect(served.bytes.includes('alert')).toBe(false)
     expect(served.bytes.includes('Home')).toBe(false)
     expect((await sharp(served.bytes).metadata()).exif).toBeUndefined()
@@ -98,12 +89,12 @@ test('an animation keeps its frames, and wide pictures are made smaller', async 
   const frames = Buffer.from(Array.from({ length: width * height * pages * 3 }, (_, i) => Math.floor(i / 600) * 90))
   const animation = sharp(frames, { raw: { width, height: height * pages, channels: 3, pageHeight: height } })
   const gif = await animation.gif({ delay: [100, 200, 300], loop: 2 }).toBuffer()
-  const { body } = await upload(app, gif, 'image/gif')
+  const { body } = await uploadImage(app, gif, 'image/gif')
   expect(body.data).toMatchObject({ width, height, frames: 3 })
-  const served = await sharp((await download(app, body.data.url)).bytes, { animated: true }).metadata()
+  const served = await sharp((await downloadImage(app, body.data.url)).bytes, { animated: true }).metadata()
   expect(served).toMatchObject({ pages: 3, delay: [100, 200, 300], loop: 2 })
 
-  const wide = await upload(app, await picture({ width: 4_800, height: 600 }).jpeg().toBuffer(), 'image/jpeg')
+  const wide = await uploadImage(app, await picture({ width: 4_800, height: 600 }).jpeg().toBuffer(), 'image/jpeg')
   expect(wide.body.data).toMatchObject({ width: 2_400, height: 300 })
 })
 
@@ -131,18 +122,18 @@ test('files that are no images, damaged, or would take too much memory are rejec
     [large, 'has more than 40 million pixels'],
   ]
   for (const [bytes, problem] of rejected) {
-    const { status, body } = await upload(app, bytes)
+    const { status, body } = await uploadImage(app, bytes)
     expect([status, body.error.fields]).toEqual([422, [{ path: 'image', problem }]])
   }
-  expect((await upload(app, png, 'image/svg+xml')).status).toBe(415)
-  expect((await upload(app, Buffer.alloc(10 * 1024 * 1024 + 1), 'image/png')).status).toBe(413)
+  expect((await uploadImage(app, png, 'image/svg+xml')).status).toBe(415)
+  expect((await uploadImage(app, Buffer.alloc(10 * 1024 * 1024 + 1), 'image/png')).status).toBe(413)
   expect((await app.manage('GET', '/organization/images')).body.data).toEqual([])
 })
 
 test('the gallery lists, searches and renames images, and says which flows use them', async () => {
   const app = await newApp()
-  const first = (await upload(app, png, 'image/png', '?name=Logo')).body.data
-  const second = (await upload(app, png, 'image/png', '?name=Summer%20sale')).body.data
+  const first = (await uploadImage(app, png, 'image/png', '?name=Logo')).body.data
+  const second = (await uploadImage(app, png, 'image/png', '?name=Summer%20sale')).body.data
   const list = async (query = '') => (await app.manage('GET', `/organization/images${query}`)).body
   expect((await list()).data.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id])
   expect((await list('?query=SUMMER')).data).toHaveLength(1)
@@ -161,8 +152,8 @@ test('the gallery lists, searches and renames images, and says which flows use t
 
 test('the same file is stored once, until the last image with it is deleted', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const first = (await upload(app, png)).body.data
-  const second = (await upload(app, png)).body.data
+  const first = (await uploadImage(app, png)).body.data
+  const second = (await uploadImage(app, png)).body.data
   expect(second.url).not.toBe(first.url)
   const uses = () => app.db<{ uses: number }>`select uses from stored_files`
   expect(await uses()).toEqual([{ uses: 2 }])
@@ -173,29 +164,29 @@ test('the same file is stored once, until the last image with it is deleted', as
     expect((await app.manage('DELETE', `/organization/images/${image.id}`)).status).toBe(200)
     expect(await uses()).toEqual(left)
     expect((await app.manage('GET', `/organization/images/${image.id}`)).status).toBe(404)
-    expect((await download(app, image.url)).status).toBe(404)
+    expect((await downloadImage(app, image.url)).status).toBe(404)
   }
 })
 
 test('other addresses than the exact one lead to nothing, also for other organizations', async () => {
   const app = await newApp()
   const other = await newApp()
-  const image = (await upload(app, png)).body.data
-  const theirs = (await upload(other, png)).body.data
+  const image = (await uploadImage(app, png)).body.data
+  const theirs = (await uploadImage(other, png)).body.data
   const key = (url: string) => /\/i\/(.{64})\./.exec(url)![1]!
   const [mine, strange] = [key(image.url), key(theirs.url)].map((text) => Buffer.from(text, 'base64url'))
   const mixed = Buffer.concat([mine!.subarray(0, 32), strange!.subarray(32)]).toString('base64url')
   const otherOrganization = Buffer.concat([strange!.subarray(0, 16), mine!.subarray(16)]).toString('base64url')
   for (const path of [`${mixed}.png`, `${otherOrganization}.png`, `${key(image.url)}.gif`, 'x.png', 'x'])
-    expect((await download(app, `http://x/i/${path}`)).status).toBe(404)
+    expect((await downloadImage(app, `http://x/i/${path}`)).status).toBe(404)
 })
 
 test('an organization can store a limited amount', async () => {
   const app = await newApp()
   const noisy = await picture({ width: 300, height: 300, noise: true }).jpeg({ quality: 100 }).toBuffer()
-  let last = await upload(app, noisy, 'image/jpeg')
+  let last = await uploadImage(app, noisy, 'image/jpeg')
   expect(last.status, last.text).toBe(201)
-  while (last.status === 201) last = await upload(app, noisy, 'image/jpeg')
+  while (last.status === 201) last = await uploadImage(app, noisy, 'image/jpeg')
   expect([last.status, last.body.message]).toEqual([409, expect.stringContaining('take more than 1 MB')])
   const { data } = (await app.manage('GET', '/organization/images')).body
   const sum = data.reduce((total: number, { size_bytes: bytes }: { size_bytes: number }) => total + bytes, 0)
@@ -204,8 +195,8 @@ test('an organization can store a limited amount', async () => {
 
 test('many readers of one image cause one read, and slow readers of many images a limited use of memory', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const file = pathOf((await upload(app, png)).body.data.url).slice('/i/'.length)
-  const images = new ServedImages(app.db)
+  const file = fileOf((await uploadImage(app, png)).body.data.url)
+  const images = new ServedImages(app.db, new BucketFiles({ db: app.db, failures, bucket: undefined }))
   const found = await Promise.all(Array.from({ length: 500 }, () => images.find(file)))
   expect(new Set(found).size).toBe(1)
   expect(hash('sha256', found[0]!.content)).toHaveLength(64)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Reader } from '../db/db.ts'
+import type { BucketFiles } from '../email-contents/bucket-files.ts'
 import { releaseFiles, smallFile, useFiles } from '../email-contents/files.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { conflict, invalid, notFound } from '../values/errors.ts'
@@ -26,12 +27,12 @@ export const altTextMax = 500
 const flowsMax = 20
 const mib = 1024 * 1024
 
-export type ImageParts = { db: Db; tasks: TaskPool; mibPerOrganization: number }
+export type ImageParts = { db: Db; tasks: TaskPool; bucketFiles?: BucketFiles; mibPerOrganization: number }
 export type NewImage = { name: string; altText: string; bytes: Buffer }
 
-/** Throws `Refusal` if it is no image, or the organization has too many of them. */
+/** Throws `Refusal` if it is no image, the organization has too many of them, or the storage is unavailable. */
 export async function createImage(
-  { db, tasks, mibPerOrganization }: ImageParts,
+  { db, tasks, bucketFiles, mibPerOrganization }: ImageParts,
   organizationId: OrganizationId,
   given: NewImage,
 ): Promise<Image> {
@@ -39,7 +40,9 @@ export async function createImage(
   const altText = checkAltText(given.altText)
   await checkSpace(db, organizationId, given.bytes.length, mibPerOrganization)
   const { bytes, ...prepared } = await tasks.run(prepareImageTask, { organizationId, input: given.bytes })
-  const file = smallFile(bytes)
+  const file = bucketFiles?.isUsed
+    ? await bucketFiles.upload(organizationId, bytes, prepared.contentType)
+    : smallFile(bytes)
   return db.begin(async (tx) => {
     const stored = await useFiles(tx, organizationId, [file])
     return insertImage(tx, {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
-import { readFile } from '../email-contents/files.ts'
+import type { BucketFiles } from '../email-contents/bucket-files.ts'
+import { isFileGone, readWholeFile } from '../email-contents/files.ts'
 import { Shares } from '../runtime/shares.ts'
 import { type ImageAddress, isAddressOf, readImageAddress } from './address.ts'
 import { findImage } from './images.sql.ts'
@@ -11,6 +12,8 @@ const cacheBytesMax = 32 * mib
 const cacheMs = 60_000
 /** Images that are read from the database at the same time. The organization is the one in the address. */
 const reads = { perOrganization: 4, overall: 8, waitingPerOrganization: 200, waitMs: 5_000 }
+/** From the bucket. Apart from the others, so that storage that does not respond delays only the images in it. */
+const bucketReads = { perOrganization: 8, overall: 32, waitingPerOrganization: 200, waitMs: 5_000 }
 /** Of the different images that are being sent to slow readers. */
 const sendingBytesMax = { perOrganization: 32 * mib, overall: 128 * mib }
 
@@ -22,17 +25,23 @@ export type ServedImage = { organizationId: string; contentType: string; etag: s
  */
 export class ServedImages {
   readonly #db: Db
+  readonly #bucketFiles: BucketFiles
   readonly #reads = new Shares(reads)
+  readonly #bucketReads = new Shares(bucketReads)
   readonly #reading = new Map<string, Promise<ServedImage | undefined>>()
   readonly #sending = new Map<ServedImage, number>()
   /** Created by the first request. */
   #cache: LRUCache<string, ServedImage> | undefined
 
-  constructor(db: Db) {
+  constructor(db: Db, bucketFiles: BucketFiles) {
     this.#db = db
+    this.#bucketFiles = bucketFiles
   }
 
-  /** Returns undefined if there is no image at this address. Throws `Refusal` if too many images are being read. */
+  /**
+   * Returns undefined if there is no image at this address. Throws `Refusal` if too many images are being read, or the
+   * bucket is unavailable.
+   */
   async find(file: string): Promise<ServedImage | undefined> {
     this.#cache ??= new LRUCache({
       maxSize: cacheBytesMax,
@@ -48,8 +57,7 @@ export class ServedImages {
   }
 
   #read(file: string, address: ImageAddress): Promise<ServedImage | undefined> {
-    const reading = this.#reads
-      .run(address.organizationId, () => this.#load(address))
+    const reading = this.#load(address)
       .then((image) => {
         if (image) this.#cache!.set(file, image)
         return image
@@ -60,13 +68,26 @@ export class ServedImages {
   }
 
   async #load(address: ImageAddress): Promise<ServedImage | undefined> {
+    // The image was deleted, or its file was replaced because it was moved to the bucket: it is looked up once more.
+    const again = (error: unknown) => (isFileGone(error) ? this.#loadOnce(address) : Promise.reject(error))
+    return this.#loadOnce(address).catch(again)
+  }
+
+  async #loadOnce(address: ImageAddress): Promise<ServedImage | undefined> {
     const { organizationId, id } = address
-    const image = await findImage(this.#db, organizationId, id)
-    if (!image || !isAddressOf(address, image)) return undefined
-    const chunks: Buffer[] = []
-    for await (const chunk of readFile(this.#db, organizationId, image.fileId, { start: 0, end: image.bytes }))
-      chunks.push(chunk)
-    return { organizationId, contentType: image.contentType, etag: `"${image.id}"`, content: Buffer.concat(chunks) }
+    const found = await this.#reads.run(organizationId, async () => {
+      const image = await findImage(this.#db, organizationId, id)
+      if (!image || !isAddressOf(address, image)) return undefined
+      const inBucket = await this.#bucketFiles.find(organizationId, image.fileId)
+      if (inBucket) return { image, inBucket }
+      return { image, content: await readWholeFile(this.#db, organizationId, image.fileId, image.bytes) }
+    })
+    if (!found) return undefined
+    const { image, inBucket } = found
+    const content = inBucket
+      ? await this.#bucketReads.run(organizationId, () => this.#bucketFiles.read(inBucket, image.bytes))
+      : found.content
+    return { organizationId, contentType: image.contentType, etag: `"${image.id}"`, content }
   }
 
   /** Returns whether the image may be sent now. If so, `end` must be called when it was. */

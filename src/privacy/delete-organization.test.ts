@@ -105,7 +105,7 @@ test('all rows of a deleted organization are erased, also after an interruption,
   const id = parseId('org', app.organizationId)
   expect(await app.db`select from lanes where organization_id = ${id} and not held`).toEqual([])
 
-  const erase = () => eraseDeletedOrganizations({ db: app.db, log, batchRows: 2, keepMs: 0 })
+  const erase = () => eraseDeletedOrganizations({ db: app.db, log, bucket: undefined, batchRows: 2, keepMs: 0 })
   // A lock blocks the erasure in the middle of the contacts, where its connection is terminated.
   await app.db.begin(async (tx) => {
     await tx`select from contacts where organization_id = ${id} for update`

@@ -27,14 +27,18 @@ export const selectTenantTables = (db: Reader) =>
     where relkind = 'r'
     order by array_position(array['jobs', 'messages']::name[], relname) nulls last, relname`)
 
-/** Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. */
+/**
+ * Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. Files in the
+ * bucket are skipped: their rows are deleted after their objects.
+ */
 export async function deleteRows(db: Writer, table: string, organizationId: OrganizationId, limit: number) {
   // By ctid alone: while statistics are out of date, the index of the organization would be read whole for each batch.
   const name = sql([table] as unknown as TemplateStringsArray)
+  const skipped = table.endsWith('.stored_files') ? sql`and not in_bucket` : sql``
   const [row] = await db.run<{ count: number }>(sql`
     with deleted as (
       delete from ${name}
-      where ctid = any (array(select ctid from ${name} where organization_id = ${organizationId} limit ${limit}))
+      where ctid = any (array(select ctid from ${name} where organization_id = ${organizationId} ${skipped} limit ${limit}))
         ${onShardsOf(db, [{ organizationId }], sql`organization_id`)}
       returning 1
     )

@@ -1,5 +1,9 @@
 import type { Db } from '../db/db.ts'
+import { eraseObjects } from '../email-contents/bucket-cleanup.ts'
+import { folderOf } from '../email-contents/bucket-files.ts'
+import { type Bucket, BucketFault } from '../object-storage/bucket.ts'
 import type { Log } from '../runtime/log.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import {
   deleteOrganizationRow,
   deleteRows,
@@ -14,18 +18,23 @@ const rowsPerBatch = 2_000
  */
 const keepMsDefault = 15 * 60 * 1000
 
-export type ErasureOptions = { db: Db; log: Log; batchRows?: number; keepMs?: number }
+export type ErasureOptions = {
+  db: Db
+  log: Log
+  /** Where images are stored, if not in the database. */
+  bucket: Bucket | undefined
+  batchRows?: number
+  keepMs?: number
+}
 
 /**
- * Erases the rows of deleted organizations in batches, one transaction per batch. All state is in the database, so any
- * process can continue after a crash.
+ * Erases the rows and the objects of deleted organizations in batches, one transaction per batch. All state is in the
+ * database, so any process can continue after a crash. Throws `BucketFault` at the end if objects could not be deleted:
+ * their organizations are kept until they can.
  */
-export async function eraseDeletedOrganizations({
-  db,
-  log,
-  batchRows = rowsPerBatch,
-  keepMs = keepMsDefault,
-}: ErasureOptions): Promise<void> {
+export async function eraseDeletedOrganizations(options: ErasureOptions): Promise<void> {
+  const { db, log, batchRows = rowsPerBatch, keepMs = keepMsDefault } = options
+  let fault: BucketFault | undefined
   for (const { id, isDue } of await selectDeletedOrganizations(db, keepMs)) {
     let erased = 0
     for (const table of await selectTenantTables(db)) {
@@ -36,6 +45,21 @@ export async function eraseDeletedOrganizations({
       } while (deleted === batchRows)
     }
     if (erased > 0) log.info({ organization: id, rows: erased }, 'Erased rows of a deleted organization')
-    if (erased === 0 && isDue) await deleteOrganizationRow(db.statement, id)
+    const objects = await eraseFilesInBucket(options, id)
+    if (objects instanceof BucketFault) fault = objects
+    if (erased === 0 && objects === 0 && isDue) await deleteOrganizationRow(db.statement, id)
+  }
+  if (fault) throw fault
+}
+
+async function eraseFilesInBucket({ db, log, bucket }: ErasureOptions, id: OrganizationId) {
+  try {
+    const erased = await eraseObjects(db, bucket, id)
+    if (erased > 0 && !bucket)
+      log.warn({ folder: folderOf(id), objects: erased }, 'Objects of a deleted organization are left in a bucket')
+    return erased
+  } catch (error) {
+    if (error instanceof BucketFault) return error
+    throw error
   }
 }

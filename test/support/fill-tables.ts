@@ -58,6 +58,8 @@ function valueFor({ name, type, isRequired, checks }: Column, row: number, organ
   }
   if (name === 'organization_id') return `'${organizationId}'`
   if (name === 'only_row') return 'true'
+  // There is no bucket.
+  if (name === 'in_bucket') return 'false'
   // A row of nulls, and one of values.
   if (row % 2 === 1 && !isRequired && !name.endsWith('id')) return 'default'
   switch (type.replace(/\(.*\)/, '')) {

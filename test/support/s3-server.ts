@@ -4,12 +4,30 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { SignatureV4 } from '@smithy/signature-v4'
+import type { Environment } from '../../src/config/config.ts'
+import type { BucketAccess } from '../../src/object-storage/signed-request.ts'
 
 export const credentials = {
   accessKeyId: 'AKIAEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 }
 export const region = 'eu-central-1'
+
+/** The settings with which images are stored in it. */
+export const bucketSettings = ({ url }: S3Server): Environment => ({
+  IMAGES_S3_ENDPOINT: url,
+  IMAGES_S3_REGION: region,
+  IMAGES_S3_BUCKET: 'image-bucket',
+  IMAGES_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+  IMAGES_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+})
+
+export const accessOf = ({ url }: S3Server): BucketAccess => ({
+  endpoint: url,
+  region,
+  bucket: 'image-bucket',
+  ...credentials,
+})
 
 /** The hash that the library of AWS uses. */
 class Sha256 {
@@ -50,6 +68,11 @@ async function isSigned(request: IncomingMessage, body: Buffer): Promise<boolean
   return signed.headers.authorization?.replaceAll(' ', '') === authorization.replaceAll(' ', '')
 }
 
+const messages: Record<string, string> = {
+  SignatureDoesNotMatch: 'The signature is wrong.',
+  NoSuchKey: 'There is no such object.',
+}
+
 export type S3Server = AsyncDisposable & {
   url: string
   /** Stored objects by bucket and key. */
@@ -57,27 +80,33 @@ export type S3Server = AsyncDisposable & {
   /** How often each object was put. */
   puts: string[]
   /** Returns true if it has answered. */
-  intercept: (response: ServerResponse) => boolean
+  intercept: (response: ServerResponse, request: IncomingMessage) => boolean
   /** The events of all files, in the order of their names. */
   events(): { id: string; event_name: string }[]
 }
 
-/** Storage that accepts signed uploads into any bucket. */
+/** Storage that accepts signed requests for objects in any bucket. */
 export async function startS3(): Promise<S3Server> {
   const objects = new Map<string, Buffer>()
   const puts: string[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
-    if (s3.intercept(response)) return
-    if (request.method !== 'PUT' || !(await isSigned(request, body))) {
-      const text = '<Error><Code>SignatureDoesNotMatch</Code><Message>The signature is wrong.</Message></Error>'
-      response.writeHead(403, { 'content-type': 'application/xml' }).end(text)
-      return
-    }
+    if (s3.intercept(response, request)) return
+    const refuse = (status: number, code: string) =>
+      response
+        .writeHead(status, { 'content-type': 'application/xml' })
+        .end(`<Error><Code>${code}</Code><Message>${messages[code]}</Message></Error>`)
+    if (!(await isSigned(request, body))) return void refuse(403, 'SignatureDoesNotMatch')
     const key = decodeURIComponent(request.url!.slice(1))
-    objects.set(key, body)
-    puts.push(key)
-    response.writeHead(200, { etag: '"1"' }).end()
+    if (request.method === 'PUT') {
+      objects.set(key, body)
+      puts.push(key)
+      response.writeHead(200, { etag: '"1"' }).end()
+    } else if (request.method === 'DELETE') {
+      objects.delete(key)
+      response.writeHead(204).end()
+    } else if (request.method === 'GET' && objects.has(key)) response.writeHead(200).end(objects.get(key))
+    else refuse(404, 'NoSuchKey')
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const s3: S3Server = {

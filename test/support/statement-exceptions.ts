@@ -50,7 +50,9 @@ export const exceptions: Exception[] = [
       ],
       ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
       // Maintenance.
-      ['email-contents/files.sql.ts', 'where hash is null and created_at <', ['no organization'], dueRows],
+      ['email-contents/files.sql.ts', 'where hash is null and not in_bucket and', ['no organization'], dueRows],
+      ['email-contents/files.sql.ts', 'where hash is null and in_bucket and', ['no organization'], dueRows],
+      ['images/images.sql.ts', 'select from stored_files files', ['no organization'], dueRows],
       ['email-contents/contents.sql.ts', 'where files_until <= now()', ['no organization'], dueRows],
       ['system-emails/queue.sql.ts', 'select 1 from account_mails', ['no organization'], dueRows],
       [
