@@ -69,9 +69,8 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
   const key = { organizationId: claim.organizationId, id }
   const end = (retryInMs: number | null) => endJobs(db, [{ claim, retryInMs }])
   const found = await findBroadcast(db, key.organizationId, id)
-  const broadcast = found?.status === 'scheduled' ? await beginScheduled(db, key) : found
-  // It was moved to a later time.
-  if (broadcast?.status === 'scheduled') return end(Math.max(0, +broadcast.startsAt! - +broadcast.now))
+  const broadcast = found?.status === 'scheduled' ? await beginScheduled(db, claim, key) : found
+  if (broadcast?.status === 'scheduled') return
   if (broadcast?.status !== 'preparing') {
     const isDiscarded = !broadcast || broadcast.freezing ? await discard(parts, key) : true
     return end(isDiscarded ? null : 0)
@@ -95,12 +94,18 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
 
 /**
  * Begins a scheduled broadcast if its time has come. From then on it cannot be changed or moved, so everything that follows
- * is about the same content; the version of its flow is pinned.
+ * is about the same content; the version of its flow is pinned. Otherwise it was moved to a later time, and the step is
+ * postponed to that under the same lock: after it, that would undo another move, which makes the step due.
  */
-const beginScheduled = (db: Db, { organizationId, id }: Key): Promise<Broadcast | undefined> =>
+const beginScheduled = (db: Db, claim: Claim, { organizationId, id }: Key): Promise<Broadcast | undefined> =>
   db.begin(async (tx) => {
     const current = await lockBroadcast(tx, organizationId, id)
-    if (current?.status !== 'scheduled' || current.startsAt! > current.now) return current
+    if (current?.status !== 'scheduled') return current
+    const waitMs = +current.startsAt! - +current.now
+    if (waitMs > 0) {
+      await settleJobs(tx, [{ claim, retryInMs: waitMs }])
+      return current
+    }
     const flow = current.flowId && (await findFlowOf(tx, organizationId, current.flowId))
     await updateStatus(tx, current, { status: 'preparing', ...(flow && { flowVersionId: flow.versionId }) })
     return findBroadcast(tx, organizationId, id)

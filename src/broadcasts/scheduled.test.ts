@@ -17,12 +17,18 @@ async function dueTimes(app: TestApp): Promise<number[]> {
   return rows.map(({ dueAt }) => +dueAt)
 }
 
-/** Moves a scheduled broadcast to a time that comes soon. On a slow machine that may have passed, and is rejected. */
-const moveSoon = (app: TestApp, broadcast: { id: string }, delayMs = 300) =>
-  until('the broadcast to be moved', async () => {
+/**
+ * Moves a scheduled broadcast to a time that comes soon. On a slow machine that may have passed, and is rejected: the next
+ * try leaves more time.
+ */
+const moveSoon = (app: TestApp, broadcast: { id: string }, firstDelayMs = 300) => {
+  let delayMs = firstDelayMs
+  return until('the broadcast to be moved', async () => {
     const schedule = { at: new Date(Date.now() + delayMs).toISOString() }
+    delayMs *= 2
     return (await app.manage('PATCH', pathOf(broadcast), { schedule })).status === 200
   })
+}
 
 test('a scheduled broadcast is edited, moved to a later and an earlier time, and sent now', async () => {
   await using relay = await startRelay()
