@@ -1,8 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { engagementFilters } from '../messages/engagement.ts'
-import { recipientCondition } from '../segments/broadcast-recipients.ts'
-import type { EventName } from '../values/event-types.ts'
+import { isReaction, isReactionName, type ReactionName, recipientCondition } from '../segments/broadcast-recipients.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
 import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 import { findClickers } from './clickers.sql.ts'
@@ -32,20 +31,11 @@ export type RecipientRow = {
   links: string[] | null
 }
 
-/** The events whose first occurrences select the recipients. */
-const eventsOf: Partial<Record<Engagement, EventName[]>> = {
-  opened: ['emailOpen'],
-  clicked: ['emailClick'],
-  bounced: ['emailHardBounce', 'emailSoftBounce'],
-  complained: ['emailComplaint'],
-  unsubscribed: ['contactUnsubscribe'],
-}
-
 type Page = { after: ContactId | MessageId | undefined; limit: number }
 
 /** The position of a recipient in a list with this filter: see `selectRecipients`. */
 export const positionOf = ({ engagement }: RecipientFilter, row: RecipientRow): ContactId | MessageId =>
-  engagement && eventsOf[engagement] ? row.messageId! : row.contactId
+  isReactionName(engagement) ? row.messageId! : row.contactId
 
 /**
  * A page of the ledger. Recipients that reacted may be few among a million, so they are found by the first occurrences of
@@ -58,14 +48,14 @@ export async function selectRecipients(
   { after, limit }: Page,
 ): Promise<RecipientRow[]> {
   const { organizationId, startedAt } = broadcast
-  const names = filter.engagement && eventsOf[filter.engagement]
-  if (names && !startedAt) return []
+  const reaction = isReactionName(filter.engagement) ? filter.engagement : undefined
+  if (reaction && !startedAt) return []
   // Few recipients of a million may have a status: the ledger is not read further than to the last of them.
   const limitMax = filter.status === undefined ? limit : Math.min(limit, broadcast.counts[filter.status] ?? 0)
   const page = { after, limit: limitMax }
   const clickers = filter.link === undefined ? undefined : await findClickers(db, broadcast, filter.link)
-  const recipients = names
-    ? recipientsByEvents(broadcast, names, filter, { ...page, among: clickers })
+  const recipients = reaction
+    ? recipientsByReaction(broadcast, reaction, filter, { ...page, among: clickers })
     : recipientsByContact(broadcast, filter, page)
   const from = eventsFrom(startedAt ?? new Date(0))
   return db.run<RecipientRow>(sql`
@@ -130,9 +120,9 @@ const recipientsByContact = (broadcast: SentBroadcast, filter: RecipientFilter, 
   limit ${limit}`
 
 /** "offset 0" keeps the planner from sorting all reactions before it returns the first. */
-function recipientsByEvents(
+function recipientsByReaction(
   broadcast: SentBroadcast,
-  names: EventName[],
+  reaction: ReactionName,
   filter: RecipientFilter,
   { after, limit, among }: Page & { among: MessageId[] | undefined },
 ): Sql {
@@ -148,7 +138,7 @@ function recipientsByEvents(
     from (
       select subject_id from first_occurrences
       where organization_id = ${organizationId} and subject_id > ${after ?? range.from} and subject_id <= ${range.until}
-        and event_name = any (${names}::text[]) and occurred_at < 'infinity'
+        and ${isReaction[reaction]} and occurred_at < 'infinity'
         and ${among ? sql`subject_id = any (${among}::uuid[])` : sql`true`}
       group by subject_id
       order by subject_id

@@ -1,8 +1,13 @@
 import { storedText } from '../contacts/stored-address.ts'
 import { containsInAnyCase } from '../db/any-case.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
-import { hasReaction, readEvents } from '../segments/broadcast-recipients.ts'
-import type { EventName } from '../values/event-types.ts'
+import {
+  hasReaction,
+  isReaction,
+  isReactionName,
+  isReading,
+  type ReactionName,
+} from '../segments/broadcast-recipients.ts'
 import { type ContactId, type FlowId, leastId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 import type { EngagementFilter } from './engagement.ts'
 
@@ -25,14 +30,6 @@ export type MessageFilter = {
   before?: MessageId | undefined
 }
 
-/** The events whose first occurrences select the messages. */
-const eventsOf: Partial<Record<EngagementFilter, EventName[]>> = {
-  opened: ['emailOpen'],
-  clicked: ['emailClick'],
-  bounced: ['emailHardBounce', 'emailSoftBounce'],
-  complained: ['emailComplaint'],
-  unsubscribed: ['contactUnsubscribe'],
-}
 const frequent: readonly EngagementFilter[] = ['opened', 'clicked']
 
 /**
@@ -42,13 +39,13 @@ const frequent: readonly EngagementFilter[] = ['opened', 'clicked']
  */
 export function matchingMessages(organizationId: OrganizationId, filter: MessageFilter): Sql {
   const { engagement, flowId, contactId, query } = filter
-  const names = engagement && eventsOf[engagement]
+  const reaction = isReactionName(engagement) ? engagement : undefined
   const isNarrow = contactId || (engagement && frequent.includes(engagement) && (flowId || query))
-  if (names && !isNarrow) return messagesByReaction(organizationId, filter, names)
+  if (reaction && !isNarrow) return messagesByReaction(organizationId, filter, reaction)
   const conditions = [
     ...conditionsOn(organizationId, filter),
     ...inRange(sql`messages.id`, filter),
-    ...(names ? [hasReaction(organizationId, sql`messages.id`, names)] : []),
+    ...(reaction ? [hasReaction(organizationId, sql`messages.id`, isReaction[reaction])] : []),
   ]
   return sql`
     select messages.* from messages
@@ -57,10 +54,10 @@ export function matchingMessages(organizationId: OrganizationId, filter: Message
 }
 
 /** "offset 0" keeps the planner from sorting all reactions before it returns the first. */
-const messagesByReaction = (organizationId: OrganizationId, filter: MessageFilter, names: EventName[]): Sql => sql`
+const messagesByReaction = (organizationId: OrganizationId, filter: MessageFilter, reaction: ReactionName): Sql => sql`
   select messages.* from (
     select subject_id from first_occurrences
-    where organization_id = ${organizationId} and event_name = any (${names}::text[]) and occurred_at < 'infinity'
+    where organization_id = ${organizationId} and ${isReaction[reaction]} and occurred_at < 'infinity'
       and ${and(inRange(sql`subject_id`, filter))}
     group by subject_id
     order by subject_id desc
@@ -106,7 +103,7 @@ function hasEngagement(organizationId: OrganizationId, engagement: EngagementFil
     case 'delivered':
       return delivered
     case 'not_opened':
-      return sql`${delivered} and not ${hasReaction(organizationId, sql`messages.id`, readEvents)}`
+      return sql`${delivered} and not ${hasReaction(organizationId, sql`messages.id`, isReading)}`
     case 'bounced':
       return sql`messages.status = 'bounced'`
     default:

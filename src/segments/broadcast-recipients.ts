@@ -1,5 +1,4 @@
 import { type Sql, sql } from '../db/sql.ts'
-import type { EventName } from '../values/event-types.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** What a recipient of a broadcast did. `received`: the email was delivered, as far as is known. */
@@ -17,20 +16,36 @@ export function recipientCondition(organizationId: OrganizationId, operator: Bro
     case 'received':
       return received
     case 'opened':
-      return hasReaction(organizationId, sql`recipient.message_id`, ['emailOpen'])
+      return hasReaction(organizationId, sql`recipient.message_id`, isReaction.opened)
     case 'clicked':
-      return hasReaction(organizationId, sql`recipient.message_id`, ['emailClick'])
+      return hasReaction(organizationId, sql`recipient.message_id`, isReaction.clicked)
     case 'not_opened':
-      return sql`${received} and not ${hasReaction(organizationId, sql`recipient.message_id`, readEvents)}`
+      return sql`${received} and not ${hasReaction(organizationId, sql`recipient.message_id`, isReading)}`
   }
 }
 
-/** Either of them proves that a person read the email. */
-export const readEvents: EventName[] = ['emailOpen', 'emailClick']
+/**
+ * Conditions on `first_occurrences`. The names are not parameters, so that every plan can use the index of rare reactions
+ * (`first_occurrences_rare`): all but opens and clicks.
+ */
+export const isReaction = {
+  opened: sql`first_occurrences.event_name = 'emailOpen'`,
+  clicked: sql`first_occurrences.event_name = 'emailClick'`,
+  bounced: sql`first_occurrences.event_name in ('emailHardBounce', 'emailSoftBounce')`,
+  complained: sql`first_occurrences.event_name = 'emailComplaint'`,
+  unsubscribed: sql`first_occurrences.event_name = 'contactUnsubscribe'`,
+} as const satisfies Record<string, Sql>
+export type ReactionName = keyof typeof isReaction
 
-/** Whether one of these events happened to a message. Automated ones do not count. */
-export const hasReaction = (organizationId: OrganizationId, messageId: Sql, names: EventName[]): Sql => sql`exists (
+export const isReactionName = (name: string | undefined): name is ReactionName =>
+  name !== undefined && Object.hasOwn(isReaction, name)
+
+/** Either of them proves that a person read the email. */
+export const isReading = sql`first_occurrences.event_name in ('emailOpen', 'emailClick')`
+
+/** Whether something happened to a message, such as `isReading`. Automated opens and clicks do not count. */
+export const hasReaction = (organizationId: OrganizationId, messageId: Sql, isWanted: Sql): Sql => sql`exists (
   select from first_occurrences
   where first_occurrences.organization_id = ${organizationId}
-    and first_occurrences.subject_id = ${messageId} and first_occurrences.event_name = any (${names}::text[])
+    and first_occurrences.subject_id = ${messageId} and ${isWanted}
     and first_occurrences.occurred_at < 'infinity')`
