@@ -10,10 +10,9 @@ import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { BroadcastId } from '../values/ids.ts'
-import { type Broadcast, broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
+import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
-import { selectCounters } from './counters.sql.ts'
 import { recipientRoutes } from './recipients.routes.ts'
 import { resultRoutes } from './results.routes.ts'
 import { BroadcastResults } from './results.ts'
@@ -28,6 +27,7 @@ import {
   broadcastOut,
   changesOf,
   contentOf,
+  listedOut,
   resultsOut,
 } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
@@ -45,7 +45,7 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
         operationId: 'listBroadcasts',
         summary: 'List broadcasts',
         description:
-          'Newest first, with results from counters. `GET …/broadcasts/{id}` has all results of one broadcast.',
+          'Newest first, with their main results. `GET …/broadcasts/{id}` has all results of one broadcast. Small broadcasts at the top of the list, up to 10,000 recipients together, are counted with the request. The results of others are those of `results_counted_at`, and are counted again in the background if they are older than 5 % of the time since the start.',
         querystring: Type.Object({
           ...pageQuery,
           query: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, or an id.' })),
@@ -62,12 +62,10 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
           before: cursor?.[0] as BroadcastId | undefined,
           limit: limit + 1,
         }
-        const [{ items, nextCursor }, results] = await read(organizationId, async (tx) => {
-          const found = toPage(await selectBroadcasts(tx, organizationId, filter), limit, ({ id }) => [id])
-          return [found, await selectCounters(tx, organizationId, found.items)] as const
-        })
-        const withResults = (each: Broadcast) => ({ ...broadcastOut(each), results: results.get(each.id) ?? null })
-        return page({ items: items.map(withResults), nextCursor })
+        const found = await read(organizationId, (tx) => selectBroadcasts(tx, organizationId, filter))
+        const { items, nextCursor } = toPage(found, limit, ({ id }) => [id])
+        const counted = await results.list(organizationId, items)
+        return page({ items: items.map((each, at) => listedOut(each, counted[at]!)), nextCursor })
       },
     })
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
-import { emails, fill } from '../../test/support/broadcasts.ts'
+import { emails, fill, opener, reactionOf } from '../../test/support/broadcasts.ts'
 import { announcedSeed } from '../../test/support/seeded.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
 import { type NewEvent, recordEvents } from '../events/record.ts'
+import { dayMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
-import { type ContactId, type FlowId, type MessageId, newId, parseId, toText } from '../values/ids.ts'
+import { toText } from '../values/ids.ts'
 
 type Recipient = { contact_id: string; message_id: string; status: string; links: string[] }
 
@@ -14,6 +15,13 @@ type ListedMessage = { contact: { id: string }; engagement: string; broadcast: o
 type ListedContact = { id: string; last_active_at: string | null }
 
 const links = ['https://example.com/news', 'https://example.com/shop']
+
+function dataOf(eventName: EventName, url: string): NewEvent['data'] {
+  if (eventName === 'emailClick') return { url }
+  if (!eventName.endsWith('Bounce')) return {}
+  const type = eventName === 'emailHardBounce' ? 'hard' : 'soft'
+  return { bounce: { type, status: null, reply_code: null, reason: 'unknown', diagnostic: null } }
+}
 
 /** All pages of a list. */
 async function listAll(app: TestApp, path: string): Promise<Recipient[]> {
@@ -38,24 +46,25 @@ test('results, lists, exports and segments of a broadcast agree with its events'
   await broadcast.ended()
   const path = `/organization/broadcasts/${broadcast.id}`
   const all = await listAll(app, `${path}/recipients`)
-  const organizationId = parseId('org', app.organizationId)!
-  const names: EventName[] = ['emailOpen', 'emailOpen', 'emailClick', 'emailComplaint', 'contactUnsubscribe']
+  const bounces: EventName[] = ['emailHardBounce', 'emailSoftBounce']
+  const names: EventName[] = [
+    'emailOpen',
+    'emailOpen',
+    'emailClick',
+    'emailComplaint',
+    'contactUnsubscribe',
+    ...bounces,
+  ]
   const sent = all.filter(({ status }) => status === 'sent')
   const events = sent.flatMap((recipient): NewEvent[] =>
     Array.from({ length: random.int(0, 3) }, () => {
       const eventName = random.pick(names)
-      return {
-        id: newId('evt'),
-        organizationId,
+      return reactionOf(app, flow, recipient, {
         eventName,
         occurredAt: new Date(Date.now() + random.int(0, 1_000_000)),
-        messageId: parseId('msg', recipient.message_id) as MessageId,
-        flowId: parseId('flw', flow) as FlowId,
-        contactId: parseId('con', recipient.contact_id) as ContactId,
-        machine: eventName.startsWith('email') && eventName !== 'emailComplaint' && random.chance(0.4),
-        machineReason: null,
-        data: eventName === 'emailClick' ? { url: random.pick(links) } : {},
-      }
+        machine: ['emailOpen', 'emailClick'].includes(eventName) && random.chance(0.4),
+        data: dataOf(eventName, random.pick(links)),
+      })
     }),
   )
   await db.begin((tx) => recordEvents(tx, events))
@@ -67,15 +76,18 @@ test('results, lists, exports and segments of a broadcast agree with its events'
         .map(({ contactId }) => toText('con', contactId)),
     )
   const [opened, clicked] = [idsWith('emailOpen'), idsWith('emailClick')]
-  const bounced = all.filter(({ status }) => status === 'bounced').map(({ contact_id: id }) => id)
-  expect(bounced).toHaveLength(1)
+  // Rejected by the mail server, so it was never sent.
+  const rejected = all.filter(({ status }) => status === 'bounced').map(({ contact_id: id }) => id)
+  expect(rejected).toHaveLength(1)
+  const [hard, soft] = bounces.map((name) => idsWith(name)) as [Set<string>, Set<string>]
+  const delivered = sent.map(({ contact_id: id }) => id).filter((id) => !hard.has(id) && !soft.has(id))
   const expected: Record<string, string[]> = {
     sent: all.map(({ contact_id: id }) => id),
-    delivered: sent.map(({ contact_id: id }) => id),
+    delivered,
     opened: [...opened],
     clicked: [...clicked],
-    not_opened: sent.map(({ contact_id: id }) => id).filter((id) => !opened.has(id) && !clicked.has(id)),
-    bounced,
+    not_opened: delivered.filter((id) => !opened.has(id) && !clicked.has(id)),
+    bounced: [...rejected, ...new Set([...hard, ...soft])],
     complained: [...idsWith('emailComplaint')],
     unsubscribed: [...idsWith('contactUnsubscribe')],
   }
@@ -103,10 +115,10 @@ test('results, lists, exports and segments of a broadcast agree with its events'
     not_opened: length('not_opened'),
     complained: length('complained'),
     unsubscribed: length('unsubscribed'),
-    hard_bounced: 1,
-    soft_bounced: 0,
+    hard_bounced: rejected.length + hard.size,
+    soft_bounced: soft.size,
   })
-  expect(counts).toMatchObject({ sent: length('delivered'), bounced: 1 })
+  expect(counts).toMatchObject({ sent: length('delivered'), bounced: length('bounced') })
   const byUrl = (await app.manage('GET', `${path}/links`)).body.data
   for (const { url, contacts } of byUrl) expect(contacts).toBe(length(`clicked&link=${encodeURIComponent(url)}`))
 
@@ -138,6 +150,21 @@ test('results, lists, exports and segments of a broadcast agree with its events'
       const lines = file.text.trim().split('\r\n').slice(1)
       expect(lines.map((line) => line.split(',')[2]).toSorted(), engagement).toEqual(ids.toSorted())
     }
+  const day = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
+  const flowPath = `/organization/flows/${flow}/results`
+  const period = `start_date=${day(-1)}&end_date=${day(1)}&timezone=UTC`
+  const { totals, days } = (await app.manage('GET', `${flowPath}?${period}`)).body.data
+  expect(totals).toMatchObject({
+    emailSent: { unique: sent.length },
+    delivered: length('delivered'),
+    emailOpen: { unique: length('opened') },
+    emailClick: { unique: length('clicked') },
+  })
+  expect(days.reduce((sum: number, { delivered }: { delivered: number }) => sum + delivered, 0)).toBe(totals.delivered)
+  for (const figure of ['delivered', 'opened', 'clicked', 'unsubscribed']) {
+    const listed = (await listAll(app, `${flowPath}/messages?${period}&figure=${figure}`)) as unknown as ListedMessage[]
+    expect(listed.map(({ contact }) => contact.id).toSorted(), figure).toEqual(expected[figure]!.toSorted())
+  }
   const states = (await listAll(app, ofFlow)) as unknown as ListedMessage[]
   const inOrder = ['bounced', 'complained', 'unsubscribed', 'clicked', 'opened', 'delivered']
   for (const { contact, engagement, broadcast: named } of states) {
@@ -173,7 +200,6 @@ test('results, lists, exports and segments of a broadcast agree with its events'
 
 test('a broadcast is sent again to those who have not opened it when it starts, with another subject', async () => {
   await using app = await startTestApp()
-  const { db } = app
   const { flow, group, create } = await fill(app)
   const addresses = emails('reader', 5)
   const groupId = await group('Readers', addresses)
@@ -185,23 +211,7 @@ test('a broadcast is sent again to those who have not opened it when it starts, 
   await broadcast.start()
   await broadcast.ended()
   const recipients = await listAll(app, `${path}/recipients`)
-  const open = ({ contact_id: contactId, message_id: messageId }: Recipient, machine = false) =>
-    db.begin((tx) =>
-      recordEvents(tx, [
-        {
-          id: newId('evt'),
-          organizationId: parseId('org', app.organizationId)!,
-          eventName: 'emailOpen',
-          occurredAt: new Date(),
-          messageId: parseId('msg', messageId) as MessageId,
-          flowId: parseId('flw', flow) as FlowId,
-          contactId: parseId('con', contactId) as ContactId,
-          machine,
-          machineReason: null,
-          data: {},
-        },
-      ]),
-    )
+  const open = opener(app, flow)
   await open(recipients[0]!)
   await open(recipients[1]!, true)
 

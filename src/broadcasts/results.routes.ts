@@ -115,7 +115,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
           ? selectBroadcasts(tx, organizationId, { ...anyBroadcast, status: 'sent', limit: comparedByDefault })
           : findAll(tx, organizationId, idsOf(ids)),
       )
-      const counted = await results.list(chosen)
+      const counted = await results.list(organizationId, chosen)
       return ok(chosen.map((broadcast, position) => comparedOut(broadcast, counted[position]!)))
     },
   })

@@ -12,10 +12,18 @@ export type StoredResults = {
   links: LinkClicks[]
 }
 
-export const selectResults = (db: Reader, organizationId: OrganizationId, ids: readonly BroadcastId[]) =>
+/** The links are left out: a list does not show them. */
+export type ListedResults = Omit<StoredResults, 'links'>
+
+export const selectListed = (db: Reader, organizationId: OrganizationId, ids: readonly BroadcastId[]) =>
+  db<ListedResults>`
+    select broadcast_id, counted_at, count_ms, reactions from broadcast_results
+    where organization_id = ${organizationId} and broadcast_id = any (${ids}::uuid[])`
+
+export const selectResults = (db: Reader, organizationId: OrganizationId, id: BroadcastId) =>
   db<StoredResults>`
     select broadcast_id, counted_at, count_ms, reactions, links from broadcast_results
-    where organization_id = ${organizationId} and broadcast_id = any (${ids}::uuid[])`
+    where organization_id = ${organizationId} and broadcast_id = ${id}`
 
 /** Results that were counted later stay. */
 export const upsertResults = (

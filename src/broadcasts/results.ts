@@ -4,20 +4,26 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
+import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
 import { forLedger, type LedgerParts } from './ledger-slices.ts'
 import type { LinkClicks } from './reactions.sql.ts'
 import { addLinks, addReactions, type Links, noReactions, type Reactions, topLinks } from './reactions.ts'
-import { type StoredResults, selectResults, upsertResults } from './results.sql.ts'
+import { type ListedResults, type StoredResults, selectListed, selectResults, upsertResults } from './results.sql.ts'
 
-/** Broadcasts up to this size are counted while the request waits. */
+/** Broadcasts up to this size are counted while the request waits, in a list as long as they have so many recipients together. */
 const countedAtOnceMax = 2_000
+const countedInListMax = 10_000
 export const linksListedMax = 100
 /** Results are current for five seconds, or for five times as long as it takes to count them. */
 const currentMsMin = 5_000
 const currentFactor = 5
-/** How long a request waits for the results of several broadcasts. */
-const listWaitMsMax = 150
+/**
+ * In a list, they are current for at least this share of the time since the start, so that the broadcasts of a page are not
+ * counted again and again: most people open an email soon.
+ */
+const currentShareInList = 0.05
+/** Broadcasts of an organization that wait for being counted: more than a page of a list has. */
+const waitingMax = 200
 const countMsMax = 120_000
 /** How long after a failed count the next one is started. */
 const pauseMs = 60_000
@@ -27,6 +33,8 @@ const wholeLedger: IdRange = { after: firstContactId, to: lastContactId }
 
 /** `countedAt` is null before the start, and while the results are counted for the first time. */
 export type Counted = Pick<StoredResults, 'reactions'> & { countedAt: Date | null }
+
+const notCounted = (broadcast: Broadcast): Counted => ({ reactions: noReactions(broadcast), countedAt: null })
 
 /** Counts the results of a broadcast in slices. Returns undefined if the process is stopping. */
 export async function countResults(parts: LedgerParts, broadcast: Broadcast): Promise<StoredResults | undefined> {
@@ -62,8 +70,14 @@ async function countLinksAtOnce(db: Reader, broadcast: Broadcast): Promise<LinkC
 const isSmall = ({ recipients }: Broadcast) => (recipients ?? 0) <= countedAtOnceMax
 
 /** Whether stored results need not be counted again. */
-const isCurrent = ({ now }: Broadcast, stored: StoredResults | undefined) =>
-  stored !== undefined && +now - +stored.countedAt < Math.max(currentMsMin, currentFactor * stored.countMs)
+const isCurrent = ({ now }: Broadcast, stored: ListedResults | undefined, currentMs = currentMsMin) =>
+  stored !== undefined && +now - +stored.countedAt < Math.max(currentMs, currentFactor * stored.countMs)
+
+const currentMsInList = ({ now, startedAt }: Broadcast) =>
+  Math.max(currentMsMin, (+now - +(startedAt ?? now)) * currentShareInList)
+
+/** The broadcasts of an organization that are counted one after another. */
+type Queue = { inProgress: BroadcastId; waiting: BroadcastId[]; ended: Promise<void> }
 
 type Parts = { db: Db; read: BoundedRead; work: BoundedWork }
 
@@ -73,7 +87,7 @@ type Parts = { db: Db; read: BoundedRead; work: BoundedWork }
  */
 export class BroadcastResults {
   readonly #parts: Parts
-  readonly #counting = new Map<OrganizationId, Promise<void>>()
+  readonly #queues = new Map<OrganizationId, Queue>()
   readonly #failedAt = new LRUCache<BroadcastId, number>({ max: failuresMax, ttl: pauseMs })
   #isStopping = false
 
@@ -82,12 +96,12 @@ export class BroadcastResults {
   }
 
   async get(broadcast: Broadcast): Promise<Counted> {
-    if (broadcast.startedAt === null) return { reactions: noReactions(broadcast), countedAt: null }
+    if (broadcast.startedAt === null) return notCounted(broadcast)
     if (isSmall(broadcast)) {
       const reactions = await this.#parts.read(broadcast.organizationId, (db) => countAtOnce(db, broadcast))
       return { reactions, countedAt: broadcast.now }
     }
-    return this.#latest(broadcast)
+    return (await this.#stored(broadcast)) ?? notCounted(broadcast)
   }
 
   /** The links that were clicked most often. */
@@ -96,44 +110,68 @@ export class BroadcastResults {
     return (await this.#stored(broadcast))?.links ?? []
   }
 
-  /** Returns the results of several broadcasts, in their order. Small ones are counted as long as the request can wait. */
-  async list(broadcasts: readonly Broadcast[]): Promise<Counted[]> {
-    const until = performance.now() + listWaitMsMax
+  /** Returns the results of several broadcasts of an organization, in their order. The first small ones are counted. */
+  async list(organizationId: OrganizationId, broadcasts: readonly Broadcast[]): Promise<Counted[]> {
+    const started = broadcasts.filter(({ startedAt }) => startedAt !== null)
+    if (started.length === 0) return broadcasts.map(notCounted)
+    const ids = started.map(({ id }) => id)
+    const rows = await this.#parts.read(organizationId, (db) => selectListed(db, organizationId, ids))
+    const stored = new Map(rows.map((row) => [row.broadcastId, row]))
+    for (const each of started)
+      if (!isCurrent(each, stored.get(each.id), currentMsInList(each))) this.#countInBackground(each, 'last')
     const counted: Counted[] = []
-    for (const broadcast of broadcasts)
-      counted.push(performance.now() < until ? await this.get(broadcast) : await this.#latest(broadcast))
+    let room = countedInListMax
+    for (const broadcast of broadcasts) {
+      const size = broadcast.recipients ?? 0
+      const isCounted = isSmall(broadcast) && size <= room
+      if (isCounted) room -= size
+      counted.push(isCounted ? await this.get(broadcast) : (stored.get(broadcast.id) ?? notCounted(broadcast)))
+    }
     return counted
   }
 
   /** Waits for counts in progress, which end with their slice. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    await Promise.all(this.#counting.values())
-  }
-
-  async #latest(broadcast: Broadcast): Promise<Counted> {
-    return (await this.#stored(broadcast)) ?? { reactions: noReactions(broadcast), countedAt: null }
+    await Promise.all([...this.#queues.values()].map(({ ended }) => ended))
   }
 
   async #stored(broadcast: Broadcast): Promise<StoredResults | undefined> {
     const { organizationId, id } = broadcast
-    const [stored] = await this.#parts.read(organizationId, (db) => selectResults(db, organizationId, [id]))
-    if (!isCurrent(broadcast, stored)) this.#countInBackground(broadcast)
+    const [stored] = await this.#parts.read(organizationId, (db) => selectResults(db, organizationId, id))
+    if (!isCurrent(broadcast, stored)) this.#countInBackground(broadcast, 'next')
     return stored
   }
 
   /** A count that fails is repeated by a later request. */
-  #countInBackground(broadcast: Broadcast): void {
-    const { organizationId, id } = broadcast
-    if (this.#isStopping || this.#counting.has(organizationId) || this.#failedAt.has(id)) return
-    const counting = this.#countAll(broadcast)
-      .catch(() => void this.#failedAt.set(id, performance.now()))
-      .finally(() => this.#counting.delete(organizationId))
-    this.#counting.set(organizationId, counting)
+  #countInBackground({ organizationId, id }: Broadcast, place: 'next' | 'last'): void {
+    if (this.#isStopping || this.#failedAt.has(id)) return
+    const queue = this.#queues.get(organizationId)
+    if (!queue) {
+      const added: Queue = { inProgress: id, waiting: [], ended: Promise.resolve() }
+      this.#queues.set(organizationId, added)
+      added.ended = this.#countQueue(organizationId, added)
+      return
+    }
+    if (queue.inProgress === id) return
+    const others = queue.waiting.filter((each) => each !== id)
+    if (place === 'next') queue.waiting = [id, ...others].slice(0, waitingMax)
+    else if (others.length === queue.waiting.length && others.length < waitingMax) queue.waiting.push(id)
   }
 
-  async #countAll(broadcast: Broadcast): Promise<void> {
+  async #countQueue(organizationId: OrganizationId, queue: Queue): Promise<void> {
+    for (let id: BroadcastId | undefined = queue.inProgress; id && !this.#isStopping; id = queue.waiting.shift()) {
+      queue.inProgress = id
+      await this.#count(organizationId, id).catch(() => void this.#failedAt.set(queue.inProgress, performance.now()))
+    }
+    this.#queues.delete(organizationId)
+  }
+
+  async #count(organizationId: OrganizationId, id: BroadcastId): Promise<void> {
     const { db, work } = this.#parts
+    // It may have waited: the time of the count is that of its beginning.
+    const broadcast = await findBroadcast(db, organizationId, id)
+    if (!broadcast) return
     const until = performance.now() + countMsMax
     const isOver = () => performance.now() > until
     const results = await countResults({ work, isStopping: () => this.#isStopping || isOver() }, broadcast)

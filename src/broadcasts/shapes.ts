@@ -7,6 +7,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
 import type { Reactions } from './reactions.ts'
+import type { Counted } from './results.ts'
 import { scheduleNow } from './schedule.ts'
 import {
   ChanceOut,
@@ -155,19 +156,23 @@ export const BroadcastOut = Named('Broadcast', {
   updated_at: Timestamp,
 })
 
-/** Of entries of the list: nothing is counted for them. */
+const countedAt = Nullable(
+  Type.String({
+    format: 'date-time',
+    description: 'When the results were counted. Null before the start, and while they are counted for the first time.',
+  }),
+)
+
+const MainResultsOut = Named(
+  'MainBroadcastResults',
+  { opened: Type.Integer(), clicked: Type.Integer(), unsubscribed: Type.Integer(), complained: Type.Integer() },
+  { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
+)
+
 export const BroadcastInListOut = Named('BroadcastInList', {
   ...BroadcastOut.properties,
-  results: Nullable(
-    Named(
-      'BroadcastCounters',
-      { opened: Type.Integer(), clicked: Type.Integer(), unsubscribed: Type.Integer(), complained: Type.Integer() },
-      {
-        description:
-          'Recipients that reacted, each counted once, without automated opens and clicks. At most a second old. Null before the first email, and for broadcasts from before these counters were introduced until `waxwing rebuild-counters` is run.',
-      },
-    ),
-  ),
+  results: Nullable(MainResultsOut),
+  results_counted_at: countedAt,
 })
 
 export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
@@ -186,13 +191,7 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
     },
     { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
   ),
-  results_counted_at: Nullable(
-    Type.String({
-      format: 'date-time',
-      description:
-        'When the results were counted. Null before the start, and while they are counted for the first time.',
-    }),
-  ),
+  results_counted_at: countedAt,
   chance: ChanceOut,
 })
 
@@ -233,6 +232,14 @@ const totalsOut = outOf(BroadcastWithResultsOut.properties.results, {})
 
 export const resultsOut = ({ counts }: Broadcast, { totals }: Reactions) =>
   totalsOut({ ...totals, notOpened: Math.max(0, (counts.sent ?? 0) - totals.engaged) })
+
+const mainResultsOut = outOf(MainResultsOut, {})
+
+export const listedOut = (broadcast: Broadcast, { reactions, countedAt }: Counted) => ({
+  ...broadcastOut(broadcast),
+  results: countedAt && mainResultsOut(reactions.totals),
+  results_counted_at: countedAt?.toISOString() ?? null,
+})
 
 const missedAfterSecondsDefault = 3_600
 const testPercentDefault = 20

@@ -3,9 +3,12 @@ import type { Tx } from '../db/db.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 
+/** What is counted: events, and emails that bounced after they were sent (`returned.ts`). */
+export type CounterName = EventName | 'emailReturned'
+
 export type CounterRow = {
   organizationId: OrganizationId
-  eventName: EventName
+  eventName: CounterName
   flowId: FlowId
   grain: 'day' | 'hour' | 'quarter'
   startsAt: Date

@@ -1,17 +1,18 @@
 import type { Tx } from '../db/db.ts'
 import { dayMs, hourMs } from '../values/durations.ts'
-import type { EventName } from '../values/event-types.ts'
 import { type FlowId, leastId, type OrganizationId } from '../values/ids.ts'
 import { type BouncedRecipients, countBouncedRecipients } from './consequences.sql.ts'
-import { addToCounters, type CounterRow } from './counters.sql.ts'
+import { addToCounters, type CounterName, type CounterRow } from './counters.sql.ts'
 import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 import { withDays } from './flow-counters.ts'
+
+export type { CounterName } from './counters.sql.ts'
 
 /** The value of `event_counters.flow_id` in rows that count the events of all flows. */
 export const allFlows = leastId('flw', 0)
 
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
-type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
+type Counted = { organizationId: OrganizationId; eventName: CounterName; flowId: FlowId | null }
 
 const grains = { day: dayMs, hour: hourMs, quarter: 900_000 }
 

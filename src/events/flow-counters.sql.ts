@@ -1,30 +1,25 @@
 import { insertRows } from '../db/cluster/insert-rows.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { EventName, EventTag } from '../values/event-types.ts'
-import type { BroadcastId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { EventTag } from '../values/event-types.ts'
+import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { CounterName } from './counters.sql.ts'
 
-export type DimensionKind = 'broadcast' | 'domain' | 'link' | 'reason' | 'version'
+export type DimensionKind = 'domain' | 'link' | 'reason' | 'version'
 export type Dimension = { kind: DimensionKind; value: string }
 
 /** How many values of each kind are counted individually for a flow on a UTC day. */
-export const valuesMax: Record<DimensionKind, number> = {
-  broadcast: 200,
-  domain: 50,
-  link: 50,
-  reason: 50,
-  version: 20,
-}
+export const valuesMax: Record<DimensionKind, number> = { domain: 50, link: 50, reason: 50, version: 20 }
 
 /** The same for `known.kind`, without parameters: a distributed database accepts none in `on conflict`. */
-const valuesMaxOfKind = sql`case known.kind when 'broadcast' then 200 when 'version' then 20 else 50 end`
+const valuesMaxOfKind = sql`case when known.kind = 'version' then 20 else 50 end`
 
 /** The domain that an address belongs to; null for the empty address of an erased contact. */
 export const domainOf = (email: Sql): Sql => sql`nullif(lower(substring(${email} from '[^@]*$')), '')`
 
 /**
- * Returns what is counted of the messages of events: their version, the domain of their recipient and their broadcast.
- * Adds the tags of messages that have some to `tagsOf`.
+ * Returns what is counted of the messages of events: their version and the domain of their recipient. Adds the tags of
+ * messages that have some to `tagsOf`.
  */
 export async function findCountedMessages(
   db: Reader,
@@ -35,12 +30,11 @@ export async function findCountedMessages(
   for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
   if (keys.size === 0) return new Map()
   const rows = await db<CountedMessage>`
-    select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain,
-      message.broadcast_id, message.tags
+    select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain, message.tags
     from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
     cross join lateral (
-      select id, flow_version_id, email, broadcast_id, tags from messages
+      select id, flow_version_id, email, tags from messages
       where messages.organization_id = key.organization_id and messages.id = key.id
       offset 0
     ) as message`
@@ -56,19 +50,15 @@ type CountedMessage = {
   id: MessageId
   versionId: FlowVersionId
   domain: string | null
-  broadcastId: BroadcastId | null
   tags: EventTag[] | null
 }
 
 export function dimensionsOf({
   versionId,
   domain,
-  broadcastId,
-}: Pick<CountedMessage, 'versionId' | 'domain' | 'broadcastId'>): readonly Dimension[] {
-  const dimensions: Dimension[] = [{ kind: 'version', value: versionId }]
-  if (domain !== null) dimensions.push({ kind: 'domain', value: domain })
-  if (broadcastId !== null) dimensions.push({ kind: 'broadcast', value: broadcastId })
-  return dimensions
+}: Pick<CountedMessage, 'versionId' | 'domain'>): readonly Dimension[] {
+  const version: Dimension = { kind: 'version', value: versionId }
+  return domain === null ? [version] : [version, { kind: 'domain', value: domain }]
 }
 
 export type CountedValues = {
@@ -114,7 +104,7 @@ export type FlowCounterRow = {
   kind: DimensionKind
   startsAt: Date
   value: string
-  eventName: EventName
+  eventName: CounterName
   total: number
   uniques: number
   machine: number

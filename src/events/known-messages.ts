@@ -1,6 +1,6 @@
 import type { Reader } from '../db/db.ts'
 import type { EventTag } from '../values/event-types.ts'
-import type { BroadcastId, ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
+import type { ContactId, FlowVersionId, MessageId } from '../values/ids.ts'
 import { dimensionsOf, findCountedMessages } from './flow-counters.sql.ts'
 import { type Dimension, getOrAdd } from './flow-counters.ts'
 import { type EventContact, findContactsOf, type NewEvent } from './record.sql.ts'
@@ -9,7 +9,6 @@ import { type EventContact, findContactsOf, type NewEvent } from './record.sql.t
 export type KnownMessage = {
   id: MessageId
   flowVersionId: FlowVersionId
-  broadcastId: BroadcastId | null
   /** The address that the message was sent to. */
   email: string
   contactId: ContactId
@@ -34,8 +33,8 @@ export async function contactsOf(
 }
 
 /**
- * Returns what is counted of the messages of events: their version, the domain of their recipient and their broadcast.
- * Also returns the tags of messages that have some.
+ * Returns what is counted of the messages of events: their version and the domain of their recipient. Also returns the
+ * tags of messages that have some.
  */
 export async function countedMessagesOf(
   db: Reader,
@@ -64,13 +63,12 @@ export function withTags(events: readonly NewEvent[], tagsOf: ReadonlyMap<Messag
   })
 }
 
-/** The messages of a batch have few broadcasts, versions and domains, which share their arrays. */
+/** The messages of a batch have few versions and domains, which share their arrays. */
 function dimensionsOfKnown() {
-  const byBroadcast = new Map<BroadcastId | null, Map<FlowVersionId, Map<string, readonly Dimension[]>>>()
-  return ({ flowVersionId: versionId, broadcastId, email }: KnownMessage): readonly Dimension[] => {
+  const byVersion = new Map<FlowVersionId, Map<string, readonly Dimension[]>>()
+  return ({ flowVersionId: versionId, email }: KnownMessage): readonly Dimension[] => {
     const domain = email.slice(email.lastIndexOf('@') + 1)
-    const byVersion = getOrAdd(byBroadcast, broadcastId, () => new Map())
     const byDomain = getOrAdd(byVersion, versionId, () => new Map<string, readonly Dimension[]>())
-    return getOrAdd(byDomain, domain, () => dimensionsOf({ versionId, broadcastId, domain: domain.toLowerCase() }))
+    return getOrAdd(byDomain, domain, () => dimensionsOf({ versionId, domain: domain.toLowerCase() }))
   }
 }

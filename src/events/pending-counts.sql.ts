@@ -1,11 +1,11 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
+import type { CounterName } from './counters.sql.ts'
 import type { DimensionKind } from './flow-counters.sql.ts'
 
 /** The change of a counter in the quarter of an hour that starts at this time; with a value, of a counter of its flow. */
 export type Count = [
-  eventName: EventName,
+  eventName: CounterName,
   flowId: FlowId,
   startsAtMs: number,
   total: number,

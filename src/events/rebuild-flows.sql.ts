@@ -29,13 +29,12 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
       sum(uniques), sum(machine)
     from (
       select events.organization_id, events.flow_id, dimension.kind, dimension.value, event_name, occurred_at as at,
-        1 as total, (event_name = 'emailSent' and dimension.kind in ('broadcast', 'domain', 'version'))::int as uniques,
+        1 as total, (event_name = 'emailSent' and dimension.kind in ('domain', 'version'))::int as uniques,
         machine::int as machine
       from events
       left join messages on messages.organization_id = events.organization_id and messages.id = events.message_id
       cross join lateral (values
-        ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)}),
-        ('broadcast', messages.broadcast_id::text), ('link', link),
+        ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)}), ('link', link),
         ('reason', substring(data -> 'bounce' ->> 'reason' from '^[ -~]{1,100}$'))
       ) as dimension (kind, value)
       where events.flow_id is not null and dimension.value is not null and occurred_at >= ${since}
@@ -44,8 +43,7 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
       from expected_firsts as first
       join messages on messages.organization_id = first.organization_id and messages.id = first.subject_id
       cross join lateral (values
-        ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)}),
-        ('broadcast', messages.broadcast_id::text)
+        ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)})
       ) as dimension (kind, value)
       where first.flow_id is not null and dimension.value is not null
       union all

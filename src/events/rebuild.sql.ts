@@ -46,6 +46,15 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
       where occurred_at >= ${since} and event_name <> all (${notCounted}::text[])
       union all
       select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from expected_firsts
+      union all
+      select organization_id, 'emailReturned', flow_id, at, 1, 1, 0
+      from (
+        select distinct sent.organization_id, sent.message_id, sent.flow_id, sent.occurred_at as at
+        from expected_firsts as bounce
+        join events as sent on sent.organization_id = bounce.organization_id and sent.message_id = bounce.subject_id
+        where bounce.event_name in ('emailHardBounce', 'emailSoftBounce') and sent.event_name = 'emailSent'
+          and sent.occurred_at >= ${since}
+      ) as returned
     ),
     quarters as (
       select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,

@@ -25,6 +25,7 @@ import {
   type NewEvent,
   subjectOf,
 } from './record.sql.ts'
+import { findReturned, type Returned } from './returned.ts'
 import { reactionsTo } from './simulated-reactions.ts'
 
 export type { NewEvent } from './record.sql.ts'
@@ -123,6 +124,7 @@ async function writeEvents(
   if (firstsExpected && !areOf(fresh, firsts)) throw new RecordedBefore()
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
+  const returned = await findReturned(tx, fresh, firsts, knownMessages)
   await suppressAddresses(tx, fresh, contacts)
   const [flows, suspects] = await Promise.all([
     countByFlow(tx, fresh, firsts, dimensions),
@@ -131,7 +133,7 @@ async function writeEvents(
   const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)
   // Suspicious clicks may be labelled before their webhook is posted, so they are loaded then.
   fanOut(tx, fresh, subscriptions, suspects.length === 0 ? handOver : undefined)
-  const counters = { flows, organizations: counterChanges(fresh, firsts), bounced }
+  const counters = { flows, organizations: counterChanges(fresh, firsts, returned), bounced }
   if (mayCountLater) writeCountersSoon(tx, counters)
   else writeCounters(tx, counters)
   if (fresh.length > 0) tx.announce(new EventsRecorded(fresh))
@@ -182,7 +184,11 @@ function areOf(events: readonly NewEvent[], firsts: readonly First[]): boolean {
   return firsts.every(({ event }) => all.has(event))
 }
 
-function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): CounterChanges {
+function counterChanges(
+  events: readonly NewEvent[],
+  firsts: readonly First[],
+  returned: readonly Returned[],
+): CounterChanges {
   const changes = new CounterChanges()
   for (const event of events)
     changes.add(event, event.occurredAt, {
@@ -195,6 +201,8 @@ function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): 
     // Infinity means that only machines clicked before: nothing was counted.
     if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
   }
+  for (const { sentAt, ...message } of returned)
+    changes.add({ ...message, eventName: 'emailReturned' }, sentAt, { total: 1, uniques: 1 })
   return changes
 }
 

@@ -1,13 +1,13 @@
 import type { Reader } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { EventName } from '../values/event-types.ts'
+import type { CounterName } from '../events/counters.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import type { SpanCounters } from './spans.ts'
 
-export type Counted = { organizationId: OrganizationId; eventNames: readonly EventName[]; flowIds: readonly FlowId[] }
+export type Counted = { organizationId: OrganizationId; eventNames: readonly CounterName[]; flowIds: readonly FlowId[] }
 
 export type SumRow = {
-  eventName: EventName
+  eventName: CounterName
   flowId: FlowId
   part: 'day' | 'before' | 'after'
   /** In seconds. */

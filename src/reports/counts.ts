@@ -1,25 +1,30 @@
 import type { Reader } from '../db/db.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import type { CounterName } from '../events/counters.ts'
+import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Counted, selectSums } from './counts.sql.ts'
 import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
 import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
 
 export type Counts = Record<EventName, Count>
-export type PeriodCounts = {
-  totals: Counts
+export type PeriodCounts<Name extends CounterName = EventName> = {
+  totals: Record<Name, Count>
   /** The totals of the preceding period of the same length. */
-  previous: Counts
-  series: ({ date: string } & Counts)[]
+  previous: Record<Name, Count>
+  series: ({ date: string } & Record<Name, Count>)[]
 }
 
-/** Counts all event types of a flow, or of all flows, within a period and on each of its days. */
-export async function countPeriod(db: Reader, organizationId: OrganizationId, flowId: FlowId, period: Period) {
+/** Counts what happened to the emails of a flow, or of all flows, within a period and on each of its days. */
+export async function countPeriod<Name extends CounterName>(
+  db: Reader,
+  organizationId: OrganizationId,
+  { flowId, period, eventNames }: { flowId: FlowId; period: Period; eventNames: readonly Name[] },
+): Promise<PeriodCounts<Name>> {
   const counted = { organizationId, eventNames, flowIds: [flowId] }
   const countOf = await countSpans(db, counted, [previousStart(period), ...boundsOf(period)])
   const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
   const countsOf = (pick: (spans: Count[]) => Count) =>
-    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
+    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Record<Name, Count>
   return {
     totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
     previous: countsOf((all) => all[0]!),
@@ -32,7 +37,7 @@ export async function countSpans(
   db: Reader,
   counted: Counted,
   bounds: readonly number[],
-): Promise<(eventName: EventName, flowId: FlowId) => Count[]> {
+): Promise<(eventName: CounterName, flowId: FlowId) => Count[]> {
   const sums = new Map<string, SpanSums>()
   for (const row of await selectSums(db, counted, countersOf(bounds), bounds.length === 2)) {
     const key = `${row.eventName} ${row.flowId}`

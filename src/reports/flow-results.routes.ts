@@ -13,7 +13,7 @@ import { selectLinkClicks } from './flow-results.sql.ts'
 import { type Counted, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
-import { CountsOut, DailyCountsOut, PreviousCountsOut } from './overview.routes.ts'
+import { CountsOut } from './overview.routes.ts'
 import { boundsOf, readPeriod } from './period.ts'
 
 const other = 'Null for all others together: only a limited number is counted individually on each day.'
@@ -26,13 +26,21 @@ const performed = {
   complaints: Type.Integer(),
 }
 
+const flowCounts = {
+  ...CountsOut.properties,
+  delivered: Type.Integer({
+    description:
+      'Emails that were sent then and have not bounced since. One that the mail server rejected was not sent.',
+  }),
+}
+
 const FlowResultsOut = Named('FlowResults', {
   start_date: Day,
   end_date: Day,
   timezone: Type.String(),
-  totals: CountsOut,
-  previous: PreviousCountsOut,
-  days: Type.Array(DailyCountsOut),
+  totals: Named('FlowCounts', flowCounts),
+  previous: Named('FlowCounts', flowCounts, { description: 'The preceding period of the same length.' }),
+  days: Type.Array(Named('DailyFlowCounts', { date: Day, ...flowCounts })),
   links: Type.Array(
     Named('LinkResults', {
       link: Nullable(

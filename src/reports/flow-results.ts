@@ -2,21 +2,25 @@ import type { Reader } from '../db/db.ts'
 import { type DimensionKind, otherValue } from '../events/flow-counters.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
-import { type Counts, countPeriod, type PeriodCounts } from './counts.ts'
+import { type Counts, countPeriod } from './counts.ts'
 import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
 import { boundsOf, type Period } from './period.ts'
-import { noCount, plus } from './spans.ts'
+import { type Count, noCount, plus } from './spans.ts'
 
 /** A value and its counts. Null is the sum of the values that are not counted individually. */
 export type Counted = { value: string | null; counts: Counts }
 
-export type FlowResults = Period &
-  PeriodCounts & {
-    links: Counted[]
-    domains: Counted[]
-    reasons: Counted[]
-    versions: (Counted & { number: number | null })[]
-  }
+type Delivered = { delivered: number }
+
+export type FlowResults = Period & {
+  totals: Counts & Delivered
+  previous: Counts & Delivered
+  series: ({ date: string } & Counts & Delivered)[]
+  links: Counted[]
+  domains: Counted[]
+  reasons: Counted[]
+  versions: (Counted & { number: number | null })[]
+}
 
 const rowsMax = 100
 
@@ -29,7 +33,11 @@ export async function getFlowResults(
   { flowId, period }: { flowId: FlowId; period: Period },
 ): Promise<FlowResults> {
   const bounds = boundsOf(period)
-  const counts = await countPeriod(db, organizationId, flowId, period)
+  const { totals, previous, series } = await countPeriod(db, organizationId, {
+    flowId,
+    period,
+    eventNames: countedNames,
+  })
   const sums = await selectFlowSums(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!])
   const versions = byValue(sums, 'version', sent)
   const numbers = await selectVersionNumbers(
@@ -39,7 +47,9 @@ export async function getFlowResults(
   )
   return {
     ...period,
-    ...counts,
+    totals: withDelivered(totals),
+    previous: withDelivered(previous),
+    series: series.map(withDelivered),
     links: byValue(sums, 'link', (counts) => counts.emailClick.total),
     domains: byValue(sums, 'domain', (counts) => sent(counts) + bounces(counts)),
     reasons: byValue(sums, 'reason', bounces),
@@ -48,6 +58,14 @@ export async function getFlowResults(
       .toSorted((a, b) => (b.number ?? 0) - (a.number ?? 0)),
   }
 }
+
+const countedNames = [...eventNames, 'emailReturned'] as const
+
+/** The emails that were sent then, except those that have bounced since. */
+const withDelivered = <Day extends Record<'emailSent' | 'emailReturned', Count>>(counts: Day) => ({
+  ...counts,
+  delivered: counts.emailSent.unique - counts.emailReturned.unique,
+})
 
 const sent = (counts: Counts) => counts.emailSent.total
 const bounces = (counts: Counts) => counts.emailHardBounce.total + counts.emailSoftBounce.total

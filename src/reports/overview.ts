@@ -28,7 +28,7 @@ export async function getOverview(
 ): Promise<Overview> {
   const flowId = await existingFlow(db, organizationId, only)
   const bounds = boundsOf(period)
-  const counts = await countPeriod(db, organizationId, flowId, period)
+  const counts = await countPeriod(db, organizationId, { flowId, period, eventNames })
   const topFlows = await listTopFlows(db, organizationId, only, [bounds[0]!, bounds.at(-1)!])
   return { ...period, ...counts, topFlows }
 }

@@ -1,4 +1,12 @@
-import { newId } from '../../src/values/ids.ts'
+import { type NewEvent, recordEvents } from '../../src/events/record.ts'
+import {
+  type ContactId,
+  type FlowId,
+  type MessageId,
+  newId,
+  type OrganizationId,
+  parseId,
+} from '../../src/values/ids.ts'
 import { newCustomer } from './service.ts'
 import { callUrl, type TestApp } from './test-app.ts'
 import { until } from './until.ts'
@@ -69,6 +77,34 @@ export async function fill(app: Pick<TestApp, 'manage' | 'publicApi'>) {
   }
   return { make, flow, group, create }
 }
+
+type Recipient = { contact_id: string; message_id: string }
+type Reaction = Pick<NewEvent, 'eventName'> & Partial<Pick<NewEvent, 'occurredAt' | 'machine' | 'data'>>
+
+/** Returns an event of the email that a recipient of a broadcast got. */
+export const reactionOf = (
+  { organizationId }: Pick<TestApp, 'organizationId'>,
+  flow: string,
+  { contact_id, message_id }: Recipient,
+  reaction: Reaction,
+): NewEvent => ({
+  id: newId('evt'),
+  organizationId: parseId('org', organizationId) as OrganizationId,
+  occurredAt: new Date(),
+  messageId: parseId('msg', message_id) as MessageId,
+  flowId: parseId('flw', flow) as FlowId,
+  contactId: parseId('con', contact_id) as ContactId,
+  machine: false,
+  machineReason: null,
+  data: {},
+  ...reaction,
+})
+
+/** Records that recipients of broadcasts opened an email of the flow. */
+export const opener =
+  (app: Pick<TestApp, 'db' | 'organizationId'>, flow: string) =>
+  (recipient: Recipient, machine = false) =>
+    app.db.begin((tx) => recordEvents(tx, [reactionOf(app, flow, recipient, { eventName: 'emailOpen', machine })]))
 
 /**
  * Stores a paused broadcast to all contacts, with recipients of every status. Nothing that another broadcast does may

@@ -1,8 +1,10 @@
 import type { EventName, Overview } from '../api/types.ts'
 
-type Totals = Overview['totals']
-export type Day = Overview['series'][number]
-type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
+/** Only results of flows have what was delivered. */
+type Delivered = { delivered?: number }
+type Totals = Overview['totals'] & Delivered
+export type Day = Overview['series'][number] & Delivered
+type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count> & Delivered) => number }
 type Count = { total: number; unique: number; machine: number }
 
 /** One statistic of the overview: its number, its rate, and the parts of its bars. */

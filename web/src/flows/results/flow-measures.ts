@@ -4,18 +4,10 @@ const delivered: Measure = {
   key: 'delivered',
   label: 'Delivered',
   meaning: 'Emails your mail server accepted and that did not bounce. A bounce can arrive days later.',
-  value: (totals) =>
-    Math.max(0, totals.emailSent.unique - totals.emailHardBounce.unique - totals.emailSoftBounce.unique),
+  value: ({ delivered = 0 }) => delivered,
   rated: true,
   moreIsBetter: true,
-  parts: [
-    {
-      key: 'delivered',
-      label: 'Delivered',
-      color: blue,
-      of: (day) => Math.max(0, day.emailSent.unique - day.emailHardBounce.unique - day.emailSoftBounce.unique),
-    },
-  ],
+  parts: [{ key: 'delivered', label: 'Delivered', color: blue, of: ({ delivered = 0 }) => delivered }],
 }
 
 /** The measures of a flow, in the order of the funnel. */

@@ -1,0 +1,37 @@
+import type { Reader } from '../db/db.ts'
+import type { EventName } from '../values/event-types.ts'
+import { type ContactId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
+import { timeOfId } from './id-time.ts'
+
+export const bounceNames: readonly EventName[] = ['emailHardBounce', 'emailSoftBounce']
+
+export type ReturnedMessage = {
+  messageId: MessageId
+  sentAt: Date
+  /** Its kinds of bounces. */
+  bounces: EventName[]
+}
+
+/** Returns those of the messages that were sent and have bounced. */
+export const findReturnedMessages = (
+  db: Reader,
+  organizationId: OrganizationId,
+  messages: readonly { messageId: MessageId; contactId: ContactId }[],
+) => db<ReturnedMessage>`
+  select key.message_id, sent.at as sent_at, bounce.names as bounces
+  from unnest(${messages.map(({ messageId }) => messageId)}::uuid[], ${messages.map(({ contactId }) => contactId)}::uuid[])
+    as key (message_id, contact_id)
+  cross join lateral (
+    select min(occurred_at) as at from events
+    where organization_id = ${organizationId} and contact_id = key.contact_id and events.message_id = key.message_id
+      -- Not older than the messages.
+      and id >= ${leastId('evt', Math.min(...messages.map(({ messageId }) => timeOfId(messageId))))}
+      -- Written so that no index on event_name can be used, as in bursts.sql.ts.
+      and (event_name = 'emailSent') is true
+  ) as sent
+  cross join lateral (
+    select array_agg(event_name) as names from first_occurrences
+    where organization_id = ${organizationId} and subject_id = key.message_id
+      and event_name = any (${bounceNames}::text[])
+  ) as bounce
+  where sent.at is not null and bounce.names is not null`
