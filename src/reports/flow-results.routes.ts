@@ -30,7 +30,7 @@ const flowCounts = {
   ...CountsOut.properties,
   delivered: Type.Integer({
     description:
-      'Emails that were sent then and have not bounced since. One that the mail server rejected was not sent.',
+      'Emails that were sent then, except those that bounced since. One that the mail server rejected was not sent.',
   }),
 }
 
