@@ -48,7 +48,8 @@ async function* findings(config: Config, unknownSettings: string[]): AsyncGenera
   yield* privateTargets(config)
   yield* checkBounces(config)
   yield* checkSubmission(config)
-  yield* checkImages(config)
+  const images = await checkImages(config)
+  if (images) yield images
 }
 
 /** Versions with an odd number are supported for months only, and 20 ended in April 2026. */
