@@ -112,7 +112,6 @@ function resultOf(outcome: PostOutcome): Omit<LinkResult, 'url'> {
   }
   if (outcome.kind === 'local_resource_error') return skipped('The service is busy. Check again in a moment.')
   // What a name resolves to within a network is nobody's business outside of it.
-  if (outcome.kind === 'unreachable' && /public address/.test(outcome.because))
-    return broken('Its address is not public.')
+  if (outcome.kind === 'unreachable' && outcome.isPrivate) return broken('Its address is not public.')
   return broken(`${reasonInWords(outcome)}.`)
 }

@@ -4,7 +4,7 @@ import { invalid } from '../values/errors.ts'
 import { isPublicAddress } from '../webhooks/addresses.ts'
 import { checkedAddresses } from '../webhooks/dial.ts'
 import { type Resolve, resolveByNameServers, resolveBySystem } from '../webhooks/resolve.ts'
-import { becauseOf, Unreachable } from '../webhooks/unreachable.ts'
+import { becauseOf, PrivateAddress, Unreachable } from '../webhooks/unreachable.ts'
 import { problemOfHost } from '../webhooks/webhook-url.ts'
 
 /** The ports of mail submission and their usual alternatives. Others could be used to scan or address other services. */
@@ -35,14 +35,16 @@ export function createResolveTarget({ allowPrivate, resolve: given }: TargetOpti
   return async (host) => {
     const family = isIP(host)
     if (family !== 0) {
-      if (!isAllowed(host)) throw new Unreachable(`${host} is not a public address`)
+      if (!isAllowed(host)) throw new PrivateAddress(`${host} is not a public address`)
       return [{ address: host, family: family as 4 | 6 }]
     }
     try {
       return await checkedAddresses(host, { resolve, isAllowed })
     } catch (error) {
       const text = becauseOf(error)
-      throw new Unreachable(error instanceof Unreachable ? `${host} ${text}` : `${host}: ${text}`)
+      throw error instanceof PrivateAddress
+        ? new PrivateAddress(`${host} ${text}`)
+        : new Unreachable(`${host}: ${text}`)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Unreachable } from '@waxwing/smtp-client'
+import { privateAddressCode } from '../webhooks/unreachable.ts'
 import { findPreset } from './presets.ts'
 import type { Target } from './settings.ts'
 
@@ -26,7 +27,7 @@ function reasonOf({ step, code, replyCode, reason }: Unreachable, { connection }
 function adviceOn(failure: Unreachable, target: Target): string {
   switch (failure.step) {
     case 'resolve':
-      return failure.reason.includes('public address')
+      return failure.code === privateAddressCode
         ? 'Use a mail server that is reachable from the internet.'
         : 'Check the spelling of the host.'
     case 'connect':

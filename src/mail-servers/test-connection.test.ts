@@ -211,4 +211,8 @@ test('a name is connected to only if all of its addresses are public', async () 
   for (const name of Object.keys(addresses)) await expect(resolve(name)).rejects.toThrow(/resolves to the non-public/)
   for (const literal of ['127.0.0.1', '::1', '169.254.169.254'])
     await expect(resolve(literal)).rejects.toThrow('is not a public address')
+
+  const target = targetOf({ host: 'rebound.example.com', port: 587 }, undefined, { allowPrivate: true })
+  const { steps } = await testConnection(target, { resolve }, 300)
+  expect(steps.at(-1)!.detail).toContain('Use a mail server that is reachable from the internet.')
 })

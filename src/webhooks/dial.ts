@@ -4,7 +4,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { hostOf } from '../values/domain.ts'
 import type { Resolve, ResolvedAddress } from './resolve.ts'
-import { becauseOf, isLocalResourceError, Unreachable } from './unreachable.ts'
+import { becauseOf, isLocalResourceError, PrivateAddress, Unreachable } from './unreachable.ts'
 
 // How many addresses of a name are tried.
 const addressesTriedMax = 4
@@ -28,12 +28,12 @@ export type Opening = { destroy(): unknown }
 
 /**
  * Opens a connection to the target. Everything opened on the way is passed to `onOpening` first, so that the caller can
- * abort it at any time. Throws `Unreachable` if an address is not allowed.
+ * abort it at any time. Throws `PrivateAddress` if an address is not allowed.
  */
 export async function dial(target: Target, options: DialOptions, onOpening: (opening: Opening) => void) {
   const literal = isIP(target.hostname) !== 0
   if (literal && !options.isAllowed(target.hostname)) {
-    throw new Unreachable(`${target.hostname} is not a public address`)
+    throw new PrivateAddress(`${target.hostname} is not a public address`)
   }
   if (options.proxy) {
     const tunnel = await openTunnel(options.proxy, target, onOpening)
@@ -51,7 +51,7 @@ export async function checkedAddresses(
 ): Promise<ResolvedAddress[]> {
   const addresses = await resolve(name)
   for (const { address } of addresses) {
-    if (!isAllowed(address)) throw new Unreachable(`resolves to the non-public address ${address}`)
+    if (!isAllowed(address)) throw new PrivateAddress(`resolves to the non-public address ${address}`)
   }
   return addresses.slice(0, addressesTriedMax)
 }

@@ -3,7 +3,7 @@ import { answerBytesMax, answerText } from './answer-text.ts'
 import type { Connection, Connections } from './connections.ts'
 import { type PostOutcome, type PostResult, resultOfStatus } from './post-outcome.ts'
 import { type ResponseRules, retryAfterSeconds } from './response-rules.ts'
-import { becauseOf, isConnectionLoss, isLocalResourceError } from './unreachable.ts'
+import { becauseOf, isConnectionLoss, isLocalResourceError, PrivateAddress } from './unreachable.ts'
 
 export type Parts = { timeoutMs: number; connections: Connections }
 
@@ -85,8 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#sentAgain = true
       this.#send(this.#parts.connections.open(this.#origin))
     } else {
-      const kind = isLocalResourceError(error) ? 'local_resource_error' : 'unreachable'
-      this.#settle(this.#refusal() ?? { kind, because: becauseOf(error) })
+      this.#settle(this.#refusal() ?? failureOf(error))
     }
   }
 
@@ -120,4 +119,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #drop(): void {
     if (this.#connection) this.#parts.connections.drop(this.#connection)
   }
+}
+
+function failureOf(error: Error): PostResult {
+  const because = becauseOf(error)
+  if (isLocalResourceError(error)) return { kind: 'local_resource_error', because }
+  return { kind: 'unreachable', because, isPrivate: error instanceof PrivateAddress }
 }

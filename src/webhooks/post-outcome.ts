@@ -10,7 +10,8 @@ export type PostResult =
   /** Any other status: retried. */
   | { kind: 'not_acknowledged'; statusCode: number; expected: Acknowledgement; retryAfterSeconds: number }
   | { kind: 'timed_out'; timeoutMs: number }
-  | { kind: 'unreachable'; because: string }
+  /** `isPrivate`: nothing was sent, because the address is not public. */
+  | { kind: 'unreachable'; because: string; isPrivate?: boolean }
   /** This process had no resources to connect, which says nothing about the receiver. */
   | { kind: 'local_resource_error'; because: string }
 

@@ -8,6 +8,13 @@ export class Unreachable extends Error {
   }
 }
 
+export const privateAddressCode = 'PRIVATE_ADDRESS'
+
+/** The address is not public, so no connection was opened. */
+export class PrivateAddress extends Unreachable {
+  readonly code = privateAddressCode
+}
+
 const unknownAuthority = 'the certificate is not signed by a trusted authority'
 const cutOff = 'closed the connection before responding'
 const noRoute = 'cannot be reached over the network'
