@@ -286,6 +286,9 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   await page.getByRole('button', { name: 'Move' }).click()
   const dialog = page.getByRole('dialog')
   const moved = `${new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)}T09:30`
+  await dialog.getByLabel('Date and time').fill('2026-01-05T09:00')
+  await dialog.getByText('Choose a time in the future.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Move' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Date and time').fill(moved)
   await dialog.getByRole('button', { name: 'Move' }).click()
   await page.getByText('Broadcast moved.').waitFor()

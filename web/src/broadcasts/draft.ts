@@ -112,8 +112,11 @@ export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDeta
   }
 }
 
+/** The planned time of a broadcast. */
+export type PlannedTime = Pick<Draft['schedule'], 'when' | 'at' | 'time_zone'>
+
 /** Whether a planned time is given and has passed. */
-export const isPast = ({ schedule: { when, at, time_zone } }: Draft) =>
+export const isPast = ({ schedule: { when, at, time_zone } }: { schedule: PlannedTime }) =>
   when !== 'now' && at !== '' && at <= nowIn(time_zone)
 
 /** The local time of a zone, now or some days later, as the field of a time has it. */

@@ -1,8 +1,8 @@
 import { Checkbox, Chip, Fieldset, Group, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
-import { isPast, nowIn, weekdays } from './draft.ts'
+import { weekdays } from './draft.ts'
 import type { DraftForm } from './draft-form.ts'
 import { DurationSelect } from './duration-select.tsx'
+import { PlannedTimeFields } from './planned-time-fields.tsx'
 
 const delays = [
   { value: '900', label: '15 minutes' },
@@ -14,7 +14,7 @@ const delays = [
 /** A scheduled broadcast keeps a planned time. */
 export function ScheduleFields({ form, isScheduled }: { form: DraftForm; isScheduled: boolean }) {
   const { field, values } = form
-  const { when, time_zone: zone } = values.schedule
+  const { when } = values.schedule
   const isPlanned = when !== 'now'
   return (
     <Stack gap="md">
@@ -29,23 +29,7 @@ export function ScheduleFields({ form, isScheduled }: { form: DraftForm; isSched
           />
         </Stack>
       </Radio.Group>
-      {isPlanned && (
-        <Group align="flex-start" grow preventGrowOverflow={false} gap="sm">
-          <TextInput
-            label="Date and time"
-            type="datetime-local"
-            required
-            min={nowIn(zone)}
-            max={nowIn(zone, 365)}
-            {...field('schedule.at')}
-            {...(isPast(values) && { error: 'Choose a time in the future.' })}
-          />
-          <TimeZoneSelect
-            label={when === 'local' ? 'Time zone of other recipients' : 'Time zone'}
-            {...field('schedule.time_zone')}
-          />
-        </Group>
-      )}
+      {isPlanned && <PlannedTimeFields form={form} />}
       {when === 'local' && (
         <TextInput
           label="Attribute with the time zone"

@@ -1,4 +1,4 @@
-import { Button, Group, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconCalendarTime, IconPencil, IconSend } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,10 +9,10 @@ import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Load } from '../ui/states.tsx'
-import { TimeZoneSelect } from '../ui/time-zone-select.tsx'
 import { toast } from '../ui/toast.tsx'
 import { broadcastQuery, changeBroadcast, checkBroadcast } from './broadcasts.api.ts'
-import { draftOf, nowIn } from './draft.ts'
+import { draftOf, isPast } from './draft.ts'
+import { PlannedTimeFields } from './planned-time-fields.tsx'
 import { StartForm, starts } from './start-dialog.tsx'
 
 type Props = { broadcast: BroadcastDetail }
@@ -54,10 +54,11 @@ export function ScheduledActions({ broadcast }: Props) {
 function MoveForm({ broadcast, onClose }: Props & { onClose: () => void }) {
   const queries = useQueryClient()
   const invalidate = useInvalidate()
-  const { schedule } = draftOf(broadcast)
+  const { when, at, time_zone: zone } = draftOf(broadcast).schedule
   const form = useRequestForm({
-    initialValues: { schedule: { at: schedule.at, time_zone: schedule.time_zone } },
-    send: ({ schedule: moved }) => changeBroadcast(broadcast.id, { schedule: { ...broadcast.schedule, ...moved } }),
+    initialValues: { schedule: { when, at, time_zone: zone } },
+    send: ({ schedule: { when: _, ...moved } }) =>
+      changeBroadcast(broadcast.id, { schedule: { ...broadcast.schedule, ...moved } }),
     onSuccess: async () => {
       toast('Broadcast moved.')
       await queries.invalidateQueries({ queryKey: broadcastQuery(broadcast.id).queryKey })
@@ -65,23 +66,10 @@ function MoveForm({ broadcast, onClose }: Props & { onClose: () => void }) {
     },
     onSaved: onClose,
   })
-  const { time_zone: zone } = form.values.schedule
+  const isComplete = form.values.schedule.at !== '' && !isPast(form.values)
   return (
-    <DialogForm form={form} action="Move" onCancel={onClose}>
-      <Group align="flex-start" grow preventGrowOverflow={false} gap="sm">
-        <TextInput
-          label="Date and time"
-          type="datetime-local"
-          required
-          min={nowIn(zone)}
-          max={nowIn(zone, 365)}
-          {...form.field('schedule.at')}
-        />
-        <TimeZoneSelect
-          label={broadcast.schedule.per_recipient ? 'Time zone of other recipients' : 'Time zone'}
-          {...form.field('schedule.time_zone')}
-        />
-      </Group>
+    <DialogForm form={form} action="Move" disabled={!isComplete} onCancel={onClose}>
+      <PlannedTimeFields form={form} />
     </DialogForm>
   )
 }
