@@ -2,23 +2,17 @@ import type { Tx } from '../db/db.ts'
 import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Audience, Schedule, Variant } from './broadcasts.sql.ts'
 
-/** A broadcast for sample data: one that was sent in the past, or a scheduled one that is never sent. */
+/** A broadcast for sample data, which was sent in the past. */
 export type PastBroadcast = {
   id: BroadcastId
   name: string
   flowId: FlowId
+  flowVersionId: FlowVersionId
   audience: Audience
   schedule: Schedule
   createdBy: UserId
   createdAt: Date
-  /** The planned or real start. */
-  startsAt: Date
-  /** Null if it is only scheduled. */
-  sent: PastSending | null
-}
-
-type PastSending = {
-  flowVersionId: FlowVersionId
+  startedAt: Date
   finishedAt: Date
   /** Contacts of the audience that were unsubscribed or suppressed at the start. */
   excluded: number
@@ -37,20 +31,18 @@ export type PastRecipient = {
 export async function insertPastBroadcast(
   tx: Tx,
   organizationId: OrganizationId,
-  { sent, ...broadcast }: PastBroadcast,
+  { recipients, test, ...broadcast }: PastBroadcast,
 ): Promise<void> {
-  const { recipients = [], test = null } = sent ?? {}
   await tx`
     insert into broadcasts (organization_id, id, name, status, flow_id, flow_version_id, audience, schedule, variants,
       test_percent, decides_at, winner, decided_at, starts_at, recipients, excluded, created_by, created_at, updated_at,
       started_at, finished_at)
-    values (${organizationId}, ${broadcast.id}, ${broadcast.name}, ${sent ? 'sent' : 'scheduled'}, ${broadcast.flowId},
-      ${sent?.flowVersionId ?? null}, ${JSON.stringify(broadcast.audience)}::jsonb,
-      ${JSON.stringify(broadcast.schedule)}::jsonb, ${JSON.stringify(test?.variants ?? [])}::jsonb, ${test?.percent ?? 20},
-      ${test?.decidedAt ?? null}, ${test?.winner ?? null}, ${test?.decidedAt ?? null}, ${broadcast.startsAt},
-      ${sent ? recipients.length : null}, ${sent?.excluded ?? null}, ${broadcast.createdBy}, ${broadcast.createdAt},
-      ${sent?.finishedAt ?? broadcast.createdAt}, ${sent ? broadcast.startsAt : null}, ${sent?.finishedAt ?? null})`
-  if (!sent) return
+    values (${organizationId}, ${broadcast.id}, ${broadcast.name}, 'sent', ${broadcast.flowId}, ${broadcast.flowVersionId},
+      ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.schedule)}::jsonb,
+      ${JSON.stringify(test?.variants ?? [])}::jsonb, ${test?.percent ?? 20}, ${test?.decidedAt ?? null},
+      ${test?.winner ?? null}, ${test?.decidedAt ?? null}, ${broadcast.startedAt}, ${recipients.length},
+      ${broadcast.excluded}, ${broadcast.createdBy}, ${broadcast.createdAt}, ${broadcast.finishedAt},
+      ${broadcast.startedAt}, ${broadcast.finishedAt})`
   await tx`
     insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, message_id, variant)
     select ${organizationId}, ${broadcast.id}, contact_id, status, message_id, variant

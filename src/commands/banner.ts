@@ -3,10 +3,11 @@ import { type Config, findUnknownSettings, type SettingSources } from '../config
 import { version } from '../config/package-root.ts'
 import { describeSending } from '../config/sending-processes.ts'
 import type { Database } from '../db/connect.ts'
-import type { DemoAccount } from '../demo/demo.ts'
+import type { Demo } from '../demo/demo.ts'
 import type { Role } from '../parts.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { describePause, findPause } from '../sending-status/sending-pause.ts'
+import { dayMs } from '../values/durations.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { undecryptableWarning } from '../webhooks/signing-secrets.ts'
 
@@ -16,14 +17,14 @@ export async function banner({
   sources,
   database,
   roles,
-  demoAccount,
+  demo,
   undecryptable,
 }: {
   config: Config
   sources: SettingSources
   database: Pick<Database, 'db' | 'description' | 'note'>
   roles: readonly Role[]
-  demoAccount?: DemoAccount | undefined
+  demo?: Demo | undefined
   /** Webhooks whose secret cannot be decrypted. */
   undecryptable: number
 }): Promise<string> {
@@ -36,7 +37,7 @@ export async function banner({
     `Waxwing ${version} is ready.`,
     ...(roles.includes('serve') ? await webLines(config, database) : []),
     ...metricsLines(config, roles),
-    ...(demoAccount ? demoLines(demoAccount) : []),
+    ...(demo ? demoLines(demo) : []),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${sending}`,
@@ -64,9 +65,14 @@ function submissionLines({ SUBMISSION_HOST: host, SUBMISSION_PORT: port, SUBMISS
   return ports.length > 0 ? [`  Submission SMTP on ${host} port ${ports.join(' and ')}`] : []
 }
 
-const demoLines = ({ email, password }: DemoAccount): string[] => [
+/** From this age on, the newest figures of the demo are missing in reports of the last days. */
+const oldDemoMs = 3 * dayMs
+
+const demoLines = ({ account: { email, password }, createdAt }: Demo): string[] => [
   `  Demo       sign in as ${email} with the password ${password}`,
-  '             Delete its data with `waxwing demo remove`.',
+  Date.now() - +createdAt < oldDemoMs
+    ? '             Delete its data with `waxwing demo remove`.'
+    : `             Its data ends on ${createdAt.toISOString().slice(0, 10)}. For newer data, run \`waxwing demo remove\` and start again.`,
 ]
 
 function metricsLines(config: Config, roles: readonly Role[]): string[] {

@@ -49,7 +49,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
-    const demoAccount = flags.demo ? await createDemo(database, config, secrets) : undefined
+    const demo = flags.demo ? await createDemo(database, config, secrets) : undefined
     // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
     const { createApp } = await import('../app.ts')
     const { banner } = await import('./banner.ts')
@@ -66,9 +66,7 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
     })
     await startOrExplain(app, config, roles)
     const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) })
-    process.stdout.write(
-      await banner({ config, sources, database, roles, demoAccount, undecryptable: undecryptable.length }),
-    )
+    process.stdout.write(await banner({ config, sources, database, roles, demo, undecryptable: undecryptable.length }))
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
     log.info({ signal: shutdownSignal.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()

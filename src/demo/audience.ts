@@ -15,6 +15,7 @@ import {
   type SegmentId,
   type UserId,
 } from '../values/ids.ts'
+import { demoDomain } from '../values/simulated-recipients.ts'
 import { chanceOf } from './chance.ts'
 import { firstNames, groupNames, importHeader, lastNames, rejectedRows } from './content.ts'
 import type { Recipient } from './planned-message.ts'
@@ -104,7 +105,7 @@ function personOf(n: number) {
   const firstName = firstNames[n % firstNames.length]!
   const lastName = lastNames[n % lastNames.length]!
   return {
-    email: `${firstName}.${lastName}.${n}@example.com`.toLowerCase(),
+    email: `${firstName}.${lastName}@${demoDomain}`.toLowerCase(),
     firstName,
     lastName,
     attributes: { plan: n % 5 === 0 ? 'pro' : 'free', orders: Math.floor(17 * chanceOf(String(n), 'orders')) },

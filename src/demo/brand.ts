@@ -6,6 +6,7 @@ import { createImage } from '../images/images.ts'
 import { datePastImages } from '../images/past-images.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { shopUrl } from './content.ts'
 import { eveningPicture, logoPicture } from './pictures.ts'
 
 const mibPerOrganization = 10
@@ -29,7 +30,7 @@ export async function addBrand(
     backgroundColor: '#f4f6f2',
     font: 'system',
     postalAddress: '12 Market Street\n1010 Vienna',
-    websiteUrl: 'https://shop.example',
+    websiteUrl: shopUrl,
   })
   await datePastImages(db.statement, organizationId, createdAt)
   await db.begin((tx) => datePastAccount(tx, organizationId, createdAt))

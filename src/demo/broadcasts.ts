@@ -1,6 +1,11 @@
+import { scheduleBroadcast } from '../broadcasts/actions.ts'
+import { createBroadcast } from '../broadcasts/broadcasts.ts'
 import { insertPastBroadcast, type PastBroadcast, type PastRecipient } from '../broadcasts/past-broadcasts.ts'
 import { scheduleNow } from '../broadcasts/schedule.ts'
+import { contentOf, emptyAudience } from '../broadcasts/shapes.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { dayMs, hourMs } from '../values/durations.ts'
 import { derivedId, type OrganizationId, toText, type UserId } from '../values/ids.ts'
 import type { Audience, DemoGroup, DemoGroups, DemoSegments } from './audience.ts'
@@ -8,6 +13,8 @@ import { loyaltyVariants } from './content.ts'
 import type { BroadcastPlan, EmailPlan, SentBroadcast } from './plan-emails.ts'
 import type { PastFlow } from './planned-message.ts'
 
+/** The demo is usually opened again before then. */
+const scheduledAfterDays = 14
 const sample = { percent: 50, decideAfterMs: 4 * hourMs }
 
 /** 09:00 UTC of another day. */
@@ -34,67 +41,67 @@ export function planBroadcasts({
   ]
 }
 
-type Sent = {
-  plan: EmailPlan
-  broadcasts: BroadcastPlan[]
-  groups: DemoGroups
-  segments: DemoSegments
-  digest: PastFlow
-  endMs: number
-}
+type Owner = { organizationId: OrganizationId; userId: UserId }
 
-/** Stores the broadcasts that were sent, and a scheduled one, which has no job and is never sent. */
+/** Stores the broadcasts that were sent. */
 export async function addBroadcasts(
   db: Db,
-  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId },
-  { plan, broadcasts, groups, segments, digest, endMs }: Sent,
+  { organizationId, userId }: Owner,
+  { plan, broadcasts, groups }: { plan: EmailPlan; broadcasts: BroadcastPlan[]; groups: DemoGroups },
 ): Promise<void> {
   const named = [
     { name: 'New arrivals', group: groups.Newsletter },
     { name: 'Loyalty program launch', group: groups.Customers },
   ]
-  const scheduledMs = daysFrom(endMs, 7)
-  const past: PastBroadcast[] = broadcasts.map((broadcast, index) => {
+  const past = broadcasts.map((broadcast, index): PastBroadcast => {
     const sent = plan.broadcasts.get(broadcast.id)!
     return {
       id: broadcast.id,
       name: named[index]!.name,
       flowId: broadcast.flow.id,
-      audience: { ...nobody, group_ids: [toText('grp', named[index]!.group.id)] },
+      flowVersionId: broadcast.flow.versionId,
+      audience: { ...emptyAudience, group_ids: [toText('grp', named[index]!.group.id)] },
       schedule: scheduleNow,
       createdBy: userId,
       createdAt: new Date(broadcast.atMs - hourMs),
-      startsAt: new Date(broadcast.atMs),
-      sent: {
-        flowVersionId: broadcast.flow.versionId,
-        finishedAt: new Date(sent.finishedMs),
-        excluded: sent.excluded,
-        recipients: sent.recipients.map(recipientOf),
-        test: testOf(sent),
-      },
+      startedAt: new Date(broadcast.atMs),
+      finishedAt: new Date(sent.finishedMs),
+      excluded: sent.excluded,
+      recipients: sent.recipients.map(recipientOf),
+      test: testOf(sent),
     }
-  })
-  past.push({
-    id: derivedId('brc', endMs, 'broadcast'),
-    name: 'Next week’s digest',
-    flowId: digest.id,
-    audience: {
-      ...nobody,
-      segment_ids: [toText('seg', segments.active)],
-      exclude_group_ids: [toText('grp', groups.Trial.id)],
-    },
-    schedule: { ...scheduleNow, at: new Date(scheduledMs).toISOString().slice(0, 16) },
-    createdBy: userId,
-    createdAt: new Date(endMs),
-    startsAt: new Date(scheduledMs),
-    sent: null,
   })
   await db.begin(async (tx) => {
     for (const broadcast of past) await insertPastBroadcast(tx, organizationId, broadcast)
   })
 }
 
-const nobody = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
+/** Schedules a broadcast. It is sent at its time if the service runs then, and its emails stay in the built-in inbox. */
+export async function addScheduledBroadcast(
+  db: Db,
+  runner: TemplateRunner,
+  { organizationId, userId }: Owner,
+  { flow, segments, groups, endMs }: { flow: PastFlow; segments: DemoSegments; groups: DemoGroups; endMs: number },
+): Promise<void> {
+  const content = contentOf(
+    {
+      name: 'Digest for active readers',
+      flow_id: toText('flw', flow.id),
+      subject: 'What you may have missed',
+      audience: {
+        segment_ids: [toText('seg', segments.active)],
+        exclude_group_ids: [toText('grp', groups.Trial.id)],
+      },
+      utm: { source: 'newsletter', medium: 'email', campaign: 'digest' },
+      schedule: { at: new Date(daysFrom(endMs, scheduledAfterDays)).toISOString().slice(0, 16) },
+    },
+    'UTC',
+  )
+  const { id } = await createBroadcast({ db, runner }, organizationId, userId, content)
+  const read: BoundedRead = (organization, work) => db.begin((tx) => work(tx, organization))
+  const confirmation = { recipients: undefined, unsubscribed: undefined, mayAnnounce: false }
+  await scheduleBroadcast({ db, read }, { organizationId, id }, confirmation)
+}
 
 function testOf({ winner, decidedMs }: SentBroadcast) {
   if (winner === null || decidedMs === null) return null

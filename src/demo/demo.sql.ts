@@ -1,11 +1,11 @@
 import type { Reader } from '../db/db.ts'
 import { first } from '../db/rows.ts'
-import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+import type { FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
 
 /** Returns the organization that belongs to this owner and still has this name, or undefined. */
 export const findDemo = (db: Reader, { emailKey, name }: { emailKey: string; name: string }) =>
-  first(db<{ organizationId: OrganizationId; userId: UserId }>`
-    select organizations.id as organization_id, users.id as user_id
+  first(db<{ organizationId: OrganizationId; createdAt: Date }>`
+    select organizations.id as organization_id, organizations.created_at
     from users
     join organizations on organizations.id = users.organization_id
     where users.email_key = ${emailKey} and organizations.name = ${name} and organizations.deleted_at is null`)

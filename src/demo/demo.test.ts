@@ -5,7 +5,9 @@ import { freePort } from '../../test/support/service.ts'
 import { type Answer, callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { register } from '../accounts/accounts.ts'
+import { dayMs } from '../values/durations.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
+import { demoDomain } from '../values/simulated-recipients.ts'
 import { ensureDemo, removeDemo } from './demo.ts'
 
 const APP_SECRET = 'a secret of at least 32 characters for the demo'
@@ -108,10 +110,12 @@ async function expectFiguresToAgree(
 }
 
 test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 days, and can be removed completely', async () => {
-  await using app = await startTestApp({ APP_SECRET }, ['serve'])
+  const baseUrl = 'https://mail.acme.example'
+  await using app = await startTestApp({ APP_SECRET, BASE_URL: baseUrl }, ['serve'])
   const ownRows = await countRows(app, app.organizationId)
-  const account = await ensureDemo(app.db, secrets, app.url)
-  expect(await ensureDemo(app.db, secrets, app.url)).toEqual(account)
+  const demo = await ensureDemo(app.db, secrets, baseUrl)
+  expect(await ensureDemo(app.db, secrets, baseUrl)).toEqual(demo)
+  const { account } = demo
 
   const login = await signIn(app, account)
   expect(login.status).toBe(200)
@@ -125,7 +129,7 @@ test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 da
   const counts = await countRows(app, login.body.data.organization_id)
   expect(counts).toMatchObject({
     contacts: 400,
-    flows: 7,
+    flows: 8,
     groups: 3,
     deliveries: 300,
     segments: 2,
@@ -139,11 +143,28 @@ test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 da
   expect((await get(`/messages/${sentId}`)).html).toContain(new URL(picture.url).pathname)
   expect(counts.messages).toBeGreaterThan(3_000)
   expect(counts.suppressions).toBeGreaterThan(0)
-  expect(counts).not.toHaveProperty('jobs')
+  // The scheduled broadcast starts later than a week from now.
+  expect(counts.jobs).toBe(1)
+  const [{ starts_at: startsAt }] = await get('/broadcasts?status=scheduled')
+  expect(Date.parse(startsAt)).toBeGreaterThan(Date.now() + 8 * dayMs)
   const [span] = await app.db<{ days: number; future: number }>`
     select count(distinct occurred_at::date) as days, count(*) filter (where occurred_at > now()) as future from events`
   expect(span!.days).toBeGreaterThanOrEqual(60)
   expect(span!.future).toBe(0)
+
+  const found: Record<string, string[]> = {}
+  for (const { id, name, status, kind } of await get('/flows')) {
+    const { subject, html } = await get(`/flows/${id}${status === 'draft' ? '/draft' : ''}`)
+    const context = { order_id: 'A-1001', total: '20.90 €' }
+    const preview = await app.call('POST', '/api/v1/organization/flows/preview', {
+      headers,
+      body: { kind, subject, html, context },
+    })
+    expect(preview.body.data.problems).toEqual([])
+    const findings = preview.body.data.findings.map(({ check }: { check: string }) => check)
+    if (findings.length > 0) found[name] = findings
+  }
+  expect(found).toEqual({ 'Garden weekend': ['subject', 'link', 'alt_text', 'postal_address'] })
 
   await expectFiguresToAgree(app, parseId('org', login.body.data.organization_id)!, get)
 
@@ -159,7 +180,7 @@ test('after the removal of a demo that was there first, an organization of the o
   const { db } = testDb
   const operator = () => db<{ name: string }>`select name from organizations where is_operator`
   const password = 'correct horse battery'
-  await register(db, 'operator', { organizationName: 'Waxwing demo', email: 'demo@demo.example', password })
+  await register(db, 'operator', { organizationName: 'Waxwing demo', email: `demo@${demoDomain}`, password })
   await register(db, 'open', { organizationName: 'Stranger', email: 'stranger@example.com', password })
   await expect(removeDemo(db, log)).rejects.toThrow('create-organization')
   expect(await operator()).toEqual([{ name: 'Waxwing demo' }])

@@ -3,6 +3,7 @@ import { register } from '../accounts/accounts.ts'
 import { getBrandValues } from '../brands/brands.ts'
 import type { Db } from '../db/db.ts'
 import { ensurePartitions } from '../events/partitions.ts'
+import { createDraftFlow } from '../flows/drafts.ts'
 import { createFlow } from '../flows/flows.ts'
 import { datePastFlows } from '../flows/past-flows.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
@@ -13,29 +14,32 @@ import type { Log } from '../runtime/log.ts'
 import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { dayMs } from '../values/durations.ts'
+import { eventNames } from '../values/event-types.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
+import { demoDomain } from '../values/simulated-recipients.ts'
 import { addPastDeliveries, type PastAnswer } from '../webhooks/past-deliveries.ts'
 import { datePastWebhook } from '../webhooks/past-webhooks.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
 import { createWebhook } from '../webhooks/webhooks.ts'
 import { type Audience, accountAgeDays, addAudience, addSegments } from './audience.ts'
 import { addBrand } from './brand.ts'
-import { addBroadcasts, planBroadcasts } from './broadcasts.ts'
+import { addBroadcasts, addScheduledBroadcast, planBroadcasts } from './broadcasts.ts'
 import { chanceOf } from './chance.ts'
-import { broadcastFlows, type DemoFlow, demoFlows } from './content.ts'
+import { broadcastFlows, type DemoFlow, demoFlows, draftFlow, shopUrl } from './content.ts'
 import { findDemo, findVersionId } from './demo.sql.ts'
 import { addPastEmails } from './past-emails.ts'
 import { planEmails } from './plan-emails.ts'
 import type { PastFlow } from './planned-message.ts'
 
 const name = 'Waxwing demo'
-const email = 'demo@demo.example'
+const email = `demo@${demoDomain}`
 /** Twice the period of the overview, which compares it with the one before. */
 const days = 60
 const messagesWanted = 3_600
 const deliveriesWanted = 300
 /** Flows and the webhook are older than the first email. */
 const flowAgeDays = 75
+const draftAgeDays = 1
 const segmentAgeDays = 20
 /** The position of the weekly digest among the flows. */
 const digestIndex = 2
@@ -43,6 +47,8 @@ const rates = { softBounces: 0.02, hardBounces: 0.006 }
 const templateCpuMs = 20
 
 export type DemoAccount = { email: string; password: string }
+/** `createdAt`: when the sample data ends. */
+export type Demo = { account: DemoAccount; createdAt: Date }
 
 /** The password follows from APP_SECRET: it can be shown at every start, and nobody else can guess it. */
 const accountOf = ({ current }: AppSecrets): DemoAccount => ({
@@ -50,10 +56,12 @@ const accountOf = ({ current }: AppSecrets): DemoAccount => ({
   password: Buffer.from(hkdfSync('sha256', current, '', 'password of the demo account', 12)).toString('base64url'),
 })
 
-/** Creates the demo organization with sample data of the last 60 days, unless it exists, and returns its account. */
-export async function ensureDemo(db: Db, secrets: AppSecrets, baseUrl: string): Promise<DemoAccount> {
+/** Creates the demo organization with sample data of the last 60 days, unless it exists. */
+export async function ensureDemo(db: Db, secrets: AppSecrets, baseUrl: string): Promise<Demo> {
   const account = accountOf(secrets)
-  if (await findDemo(db, { emailKey: email, name })) return account
+  const existing = await findDemo(db, { emailKey: email, name })
+  // The account was dated back by the same number of days.
+  if (existing) return { account, createdAt: new Date(+existing.createdAt + accountAgeDays * dayMs) }
   const { organizationId, id: userId } = await register(db, 'operator', { organizationName: name, ...account })
   const owner = { organizationId, userId }
   const endMs = Date.now()
@@ -62,20 +70,22 @@ export async function ensureDemo(db: Db, secrets: AppSecrets, baseUrl: string): 
     const audience = await addAudience(db, owner, endMs)
     const createdAt = new Date(endMs - accountAgeDays * dayMs)
     const picture = await addBrand(db, tasks, { organizationId, baseUrl, createdAt })
-    const flowsAt = new Date(endMs - flowAgeDays * dayMs)
-    const flows = await addFlows(db, tasks, owner, { createdAt: flowsAt, baseUrl, picture })
+    const findBrand = (id: OrganizationId) => getBrandValues(db, id, baseUrl)
+    const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs, findBrand })
+    const flows = await addFlows(db, runner, owner, { picture, endMs })
     await ensurePartitions(db)
-    await addEmails(db, owner, { ...audience, ...flows, endMs })
+    await addEmails(db, runner, owner, { ...audience, ...flows, endMs })
     await addWebhook(db, webhookSecretBox(secrets), owner, new Date(endMs - flowAgeDays * dayMs))
   } finally {
     tasks.stop()
   }
-  return account
+  return { account, createdAt: new Date(endMs) }
 }
 
 /** Emails and broadcasts of the past, and a scheduled broadcast. */
 async function addEmails(
   db: Db,
+  runner: TemplateRunner,
   owner: Owner,
   { contacts, groups, flows, arrivals, loyalty, endMs }: Audience & DemoFlows & { endMs: number },
 ): Promise<void> {
@@ -84,36 +94,24 @@ async function addEmails(
   const broadcasts = planBroadcasts({ contacts, groups, arrivals, loyalty, endMs })
   const plan = planEmails({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
   await addPastEmails(db, plan.messages, { organizationId, endMs })
-  await addBroadcasts(db, owner, { plan, broadcasts, groups, segments, digest: flows[digestIndex]!, endMs })
+  await addBroadcasts(db, owner, { plan, broadcasts, groups })
+  await addScheduledBroadcast(db, runner, owner, { flow: flows[digestIndex]!, segments, groups, endMs })
 }
 
 type Owner = { organizationId: OrganizationId; userId: UserId }
 type DemoFlows = { flows: PastFlow[]; arrivals: PastFlow; loyalty: PastFlow }
 
-type FlowOptions = { createdAt: Date; baseUrl: string; picture: string }
-
 async function addFlows(
   db: Db,
-  tasks: TaskPool,
-  owner: Owner,
-  { createdAt, baseUrl, picture }: FlowOptions,
+  runner: TemplateRunner,
+  { organizationId, userId }: Owner,
+  { picture, endMs }: { picture: string; endMs: number },
 ): Promise<DemoFlows> {
-  const findBrand = (organizationId: OrganizationId) => getBrandValues(db, organizationId, baseUrl)
-  const runner = new TemplateRunner({ tasks, cpuMs: templateCpuMs, findBrand })
   // Flows without a sender use MAIL_FROM, which is always allowed.
-  const senders = { check: async () => {} }
+  const parts = { db, senders: { check: async () => {} }, runner }
+  const rest = { htmlFormat: 'html', text: null, fromName: null, fromEmail: null, replyTo: null, utm: null } as const
   const add = async ({ flow, messageOf }: DemoFlow): Promise<PastFlow> => {
-    const rest = {
-      status: 'active',
-      htmlFormat: 'html',
-      text: null,
-      fromName: null,
-      fromEmail: null,
-      replyTo: null,
-      utm: null,
-    } as const
-    const { organizationId, userId } = owner
-    const id = await createFlow({ db, senders, runner }, organizationId, userId, { ...flow, ...rest })
+    const id = await createFlow(parts, organizationId, userId, { ...flow, ...rest, status: 'active' })
     const versionId = await findVersionId(db, organizationId, id)
     return { id, versionId: versionId!, kind: flow.kind, messageOf }
   }
@@ -122,14 +120,22 @@ async function addFlows(
   const { arrivals: arrivalsFlow, loyalty: loyaltyFlow } = broadcastFlows(picture)
   const [arrivals, loyalty] = [await add(arrivalsFlow), await add(loyaltyFlow)]
   const ids = [...flows, arrivals, loyalty].map(({ id }) => id)
-  await db.begin((tx) => datePastFlows(tx, owner.organizationId, ids, createdAt))
+  const draftId = await createDraftFlow(parts, organizationId, userId, { ...draftFlow(picture), ...rest })
+  await db.begin(async (tx) => {
+    await datePastFlows(tx, organizationId, ids, new Date(endMs - flowAgeDays * dayMs))
+    await datePastFlows(tx, organizationId, [draftId], new Date(endMs - draftAgeDays * dayMs))
+  })
   return { flows, arrivals, loyalty }
 }
 
-/** Its log shows past deliveries. Its host does not exist anywhere, so new events reach nobody. */
+/**
+ * Its log shows past deliveries. Its host does not exist, so new events reach nobody. It does not select `emailSent`:
+ * the deliveries about a broadcast that is sent in the demo would all fail.
+ */
 async function addWebhook(db: Db, box: SecretBox, owner: Owner, createdAt: Date): Promise<void> {
   const parts = { db, box, allowPrivate: false }
-  const input = { name: 'Shop', url: 'https://shop.example/webhooks/waxwing', allEvents: true }
+  const eventTypes = eventNames.filter((each) => each !== 'emailSent')
+  const input = { name: 'Shop', url: `${shopUrl}/webhooks/waxwing`, eventTypes }
   const { webhook, secret } = await createWebhook(parts, owner, input)
   await datePastWebhook(db.statement, owner.organizationId, webhook.id, createdAt)
   let position = 0

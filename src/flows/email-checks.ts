@@ -113,6 +113,8 @@ function checkImages({ html, baseUrl, isSure }: CheckedEmail, places: Places): F
   const seen = new Set<string>()
   const broken: Finding[] = []
   const silent: Finding[] = []
+  // The address of an uploaded image says nothing about it.
+  const describe = (source: string) => (isAt(baseUrl, source) ? 'An image' : `The image "${nameOf(source)}"`)
   const addSilent = (attributes: readonly Attribute[], start: { line: number; column: number } | undefined) => {
     if (silent.length === findingsMax || attributes.some(({ name }) => name === 'alt') || isPixel(attributes)) return
     const source = attributes.find(({ name }) => name === 'src')?.value ?? ''
@@ -120,7 +122,7 @@ function checkImages({ html, baseUrl, isSure }: CheckedEmail, places: Places): F
       check: 'alt_text',
       path: 'html',
       ...(start ?? places.find(source)),
-      problem: `The image "${nameOf(source)}" has no alt text, which is shown and read aloud instead of the image.`,
+      problem: `${describe(source)} has no alt text, which is shown and read aloud instead of the image.`,
       advice: 'Describe it in a few words: alt="…". For decoration, write alt="".',
     })
   }

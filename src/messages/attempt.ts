@@ -17,6 +17,7 @@ import type { SendingLimits } from '../sending-limits/sending-limits.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { MailServerId } from '../values/ids.ts'
+import { isDemoAddress } from '../values/simulated-recipients.ts'
 import { onlyUnlimited, reportDeferral, takeLimits } from './email-limits.ts'
 import { bounceEvent, sentEvent } from './outcome-events.ts'
 import {
@@ -120,7 +121,7 @@ async function attemptLoaded(
 
   const finding = parts.servers.load(row.organizationId)
   if (finding) await finding
-  const servers = parts.servers.serversFor(row, from)
+  const servers = isDemoAddress(row.email) ? undefined : parts.servers.serversFor(row, from)
   const idHeaders = parts.settings.idHeaders?.(servers ? providersOf(servers) : noProviders)
   const context = { row, attempt, retryDelays: parts.retryDelays }
   const simulated = simulatedOutcome(row.email, attempt)

@@ -11,7 +11,7 @@ const settled = (app: TestApp, id: string, status: string) =>
     return body.data.status === status ? body.data : undefined
   })
 
-test('emails to reserved recipients reach no mail server, and their events happen and are marked', async () => {
+test('emails to reserved recipients and people of the demo reach no mail server, and events of the former are marked', async () => {
   await using relay = await startRelay()
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.01' })
@@ -43,6 +43,14 @@ test('emails to reserved recipients reach no mail server, and their events happe
     expect(payloads.map(({ event_name }) => event_name).sort()).toEqual(events.toSorted())
     expect(payloads.map(({ data }) => data.is_test)).toEqual(events.map(() => true))
   }
+  const demo = await send(app, flowId, { contact_email: 'ada@waxwing.test' })
+  expect(await settled(app, demo.body.data.message_id, 'sent')).toMatchObject({ delivered_to: 'inbox' })
+  const invitation = { email: 'grace@waxwing.test', role: 'member' }
+  expect((await app.manage('POST', '/organization/invitations', invitation)).status).toBe(201)
+  await until('the invitation', async () => {
+    const { body } = await app.manage('GET', '/organization/inbox')
+    return body.data.some(({ to }: { to: string }) => to === 'grace@waxwing.test')
+  })
   expect(relay.mails).toHaveLength(0)
 
   // A bounce or complaint can be tried again; only an unsubscription lasts.

@@ -10,6 +10,7 @@ import { compose } from '../mime/compose.ts'
 import type { Log } from '../runtime/log.ts'
 import { within } from '../runtime/within.ts'
 import { Refusal } from '../values/errors.ts'
+import { isDemoAddress } from '../values/simulated-recipients.ts'
 import { type EmailContent, renderEmail } from './layout.ts'
 import { claimEmails, deleteEmails, type EmailKey, type EmailKind, postponeEmail, type Queued } from './queue.sql.ts'
 
@@ -65,7 +66,7 @@ export async function sendDueEmails<Kind extends EmailKind>(
 }
 
 /**
- * Sends through the relay, or into the built-in inbox if there is none. At least once: a crash between the relay's 250
+ * Sends through the relay, or into the built-in inbox if there is none or the account is that of the demo. At least once: a crash between the relay's 250
  * and our commit sends an email again, with the same Message-ID. An email for which the relay takes long is finished in
  * the background. The emails are neither tracked nor counted in metrics.
  */
@@ -76,26 +77,13 @@ async function sendEmails(
   emails: SystemEmail[],
 ): Promise<void> {
   const { db } = parts
-  const composed = emails.flatMap((email) => {
-    const outgoing = tryToCompose(parts, kind, email)
-    return outgoing ? [{ email, outgoing }] : []
-  })
-  if (!servers) {
-    const inbox = composed.map(({ email, outgoing }) => ({
-      organizationId: email.organizationId,
-      messageId: email.id,
-      ...outgoing,
-      ownersOnly: kind === 'account',
-    }))
-    await db.begin(async (tx) => {
-      await insertIntoInbox(tx, inbox)
-      await deleteEmails(tx, kind, emails)
-    })
-    return
-  }
+  const kept = servers ? emails.filter(({ email }) => isDemoAddress(email)) : emails
+  if (kept.length > 0) await keepInInbox(parts, kind, kept)
+  if (!servers || kept.length === emails.length) return
+  const leaving = emails.filter((email) => !kept.includes(email))
   const toRetry = new Set<string>()
   await Promise.all(
-    composed.map(async ({ email, outgoing }) => {
+    composeAll(parts, kind, leaving).map(async ({ email, outgoing }) => {
       const sending = send(parts, servers, kind, email, outgoing)
       const isDone = await within(sendWithinMs, sending)
       if (!isDone) toRetry.add(email.id)
@@ -109,9 +97,28 @@ async function sendEmails(
   await deleteEmails(
     db.statement,
     kind,
-    emails.filter(({ id }) => !toRetry.has(id)),
+    leaving.filter(({ id }) => !toRetry.has(id)),
   )
 }
+
+async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]): Promise<void> {
+  const inbox = composeAll(parts, kind, emails).map(({ email, outgoing }) => ({
+    organizationId: email.organizationId,
+    messageId: email.id,
+    ...outgoing,
+    ownersOnly: kind === 'account',
+  }))
+  await parts.db.begin(async (tx) => {
+    await insertIntoInbox(tx, inbox)
+    await deleteEmails(tx, kind, emails)
+  })
+}
+
+const composeAll = (parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]) =>
+  emails.flatMap((email) => {
+    const outgoing = tryToCompose(parts, kind, email)
+    return outgoing ? [{ email, outgoing }] : []
+  })
 
 /** Returns false if the email has to be tried again. */
 async function send(

@@ -1,6 +1,11 @@
 /** Emails to this domain are never passed to a mail server. It cannot exist: `.test` is reserved. */
 export const simulatorDomain = 'simulator.waxwing.test'
 
+/** Emails to people of the demo stay in the built-in inbox, also if there are mail servers. */
+export const demoDomain = 'waxwing.test'
+
+export const isDemoAddress = (email: string): boolean => email.endsWith(`@${demoDomain}`)
+
 /** What happens to an email to these addresses at that domain, each also with a `+suffix`. */
 export const simulatedBehaviours = [
   'delivered',

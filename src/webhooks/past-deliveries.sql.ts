@@ -17,13 +17,20 @@ export type PastEvent = {
   contactFirstName: string | null
 }
 
+type EventFilter = { eventTypes: readonly string[]; limit: number }
+
 /** Returns the newest events of an organization, as they would be delivered to a webhook. */
-export const selectNewestEvents = (db: Reader, organizationId: OrganizationId, webhookId: WebhookId, limit: number) =>
+export const selectNewestEvents = (
+  db: Reader,
+  organizationId: OrganizationId,
+  webhookId: WebhookId,
+  { eventTypes, limit }: EventFilter,
+) =>
   db<PastEvent>`
     select id, delivery_id(id, ${webhookId}) as delivery_id, event_name, occurred_at, message_id, flow_id, machine, data,
       contact_id, contact_email, contact_first_name
     from events
-    where organization_id = ${organizationId}
+    where organization_id = ${organizationId} and event_name = any (${eventTypes}::text[])
     order by id desc
     limit ${limit}`
 

@@ -11,6 +11,8 @@ import { defaultRules } from './response-rules.ts'
 /** The response to one attempt. */
 export type PastAnswer = { statusCode: number; durationMs: number; body: string }
 
+type PastWebhook = { organizationId: OrganizationId; id: WebhookId; eventTypes: readonly string[]; secret: string }
+
 const secondsBetween = [0, 30, 60, 120]
 
 /**
@@ -19,10 +21,10 @@ const secondsBetween = [0, 30, 60, 120]
  */
 export async function addPastDeliveries(
   db: Db,
-  { organizationId, id: webhookId, secret }: { organizationId: OrganizationId; id: WebhookId; secret: string },
+  { organizationId, id: webhookId, eventTypes, secret }: PastWebhook,
   { limit, answersOf }: { limit: number; answersOf: (event: PastEvent) => PastAnswer[] },
 ): Promise<void> {
-  const events = await selectNewestEvents(db, organizationId, webhookId, limit)
+  const events = await selectNewestEvents(db, organizationId, webhookId, { eventTypes, limit })
   const deliveries = events.map((event) => {
     const { contactId, contactEmail, contactFirstName } = event
     const contact = { id: contactId, email: contactEmail, firstName: contactFirstName }
