@@ -64,8 +64,13 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
   await unpublished.waitFor({ state: 'hidden' })
   expect(await manage('GET', `/flows/${id}`)).toMatchObject({ version: 2, draft: null, status: 'active' })
 
-  await page.getByLabel('Subject').fill('Never mind')
-  await button('Save draft').click()
+  // The dialog lists what to correct, and leads to the place in the template.
+  await page.getByLabel('Subject').fill('Never mind '.repeat(8))
+  await button('Publish').click()
+  await publishing.getByText('1 thing to correct before sending').waitFor()
+  await publishing.getByRole('button', { name: 'Subject' }).click()
+  await publishing.waitFor({ state: 'hidden' })
+  await expect.poll(() => page.evaluate('document.activeElement.value')).toContain('Never mind')
   await unpublished.waitFor()
   await choose('Discard draft')
   const discarding = page.getByRole('dialog', { name: 'Discard draft?' })

@@ -112,9 +112,9 @@ export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
 export type TestEmail = Item<Data<`${Org}/flows/{id}/test`, 'post'>['emails']>
 export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
-type Preview = Data<`${Org}/flows/preview`, 'post'>
-export type TemplateProblem = Item<Preview['problems']>
-export type EmailFinding = Item<Preview['findings']>
+export type PreviewedEmail = Data<`${Org}/flows/preview`, 'post'>
+export type TemplateProblem = Item<PreviewedEmail['problems']>
+export type EmailFinding = Item<PreviewedEmail['findings']>
 export type CheckedLink = Item<Data<`${Org}/flows/check-links`, 'post'>>
 
 export type Brand = Data<`${Org}/brand`, 'get'>

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastCheck } from '../api/types.ts'
+import { EmailCheck } from '../flows/email-check.tsx'
+import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogActions } from '../ui/dialog-actions.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -21,7 +23,7 @@ export const starts = {
   sendNow: { title: 'Send this broadcast now?', send: sendBroadcastNow, done: 'Broadcast started.' },
 }
 
-type Started = Test & { id: string; service_announcement: boolean }
+type Started = Test & { id: string; flow_id: string | null; service_announcement: boolean }
 type FormProps = {
   onClose: () => void
   kind: keyof typeof starts
@@ -41,7 +43,7 @@ export function StartDialog({ opened, ...props }: FormProps & { opened: boolean 
 }
 
 export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormProps) {
-  const { id, service_announcement: isAnnouncement } = broadcast
+  const { id, flow_id: flowId, service_announcement: isAnnouncement } = broadcast
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const [typed, setTyped] = useState('')
@@ -72,6 +74,12 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
     >
       <Stack gap="md">
         <PlanSummary check={check} test={broadcast} isAnnouncement={isAnnouncement} />
+        <EmailCheck
+          findings={check.findings}
+          // A draft shows the links beside the button that opens this.
+          links={kind === 'sendNow' ? check.links : []}
+          editorPath={flowId === null ? undefined : paths.flowTab(flowId, 'edit')}
+        />
         {check.incomplete > 0 && (
           <Checkbox
             label={`Leave out ${check.checked < check.recipients ? 'at least ' : ''}${pluralize(check.incomplete, 'recipient that lacks', 'recipients that lack')} a variable`}

@@ -1,5 +1,5 @@
 import { Box, Stack } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import type { FlowText, TemplateProblem } from '../api/types.ts'
 import type { EditorView } from './editor-view.ts'
@@ -27,13 +27,15 @@ const noProblems: TemplateProblem[] = []
 
 /** The template on the left, its preview on the right. */
 export function FlowEditor({ draft, setDraft, sample, setSample, state, view, setView, saveError }: Props) {
-  const [goTo, setGoTo] = useState<TemplateProblem>()
   const subject = useRef<HTMLInputElement>(null)
   const found = state.preview.data?.problems ?? noProblems
   const problems = found.length > 0 ? found : locatedProblems(saveError)
   const mjml = draft.html_format === 'mjml'
-  const goToProblem = (problem: TemplateProblem) =>
-    problem.path === 'subject' ? subject.current?.focus() : setGoTo(problem)
+  const { goTo } = view
+  const goToProblem = (problem: TemplateProblem) => setView({ goTo: problem })
+  useEffect(() => {
+    if (goTo?.path === 'subject') subject.current?.focus()
+  }, [goTo])
   return (
     <div className={classes.editor}>
       <Stack gap="md">

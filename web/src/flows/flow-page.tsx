@@ -2,7 +2,7 @@ import { Badge, Button } from '@mantine/core'
 import { IconDeviceFloppy, IconSend, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { Navigate, useLocation, useParams } from 'react-router'
+import { Navigate, useLocation, useNavigate, useParams } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
 import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { newestContextQuery } from '../messages/messages.api.ts'
@@ -58,6 +58,7 @@ export function FlowPage() {
 /** Holds the text above the tabs, so that looking at a version does not lose unsaved changes. */
 function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
   const { tab } = useParams()
+  const navigate = useNavigate()
   const isEditing = tab === 'edit'
   const [testing, setTesting] = useState(false)
   const [publishing, setPublishing] = useState(false)
@@ -154,7 +155,12 @@ function FlowView({ flow, stored }: { flow: Flow; stored: FlowDraft | null }) {
         onClose={() => setPublishing(false)}
         flow={flow}
         stored={stored}
-        problems={shown.state.preview.data?.problems ?? []}
+        preview={shown.state.preview.data}
+        onChoose={async (goTo) => {
+          setPublishing(false)
+          if (!isEditing) await navigate(paths.flowTab(flow.id, 'edit'))
+          setView({ goTo })
+        }}
       />
       <UnsavedGuard dirty={dirty} within={paths.flow(flow.id)} />
     </Page>

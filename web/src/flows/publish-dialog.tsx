@@ -1,12 +1,14 @@
-import { Button, Modal, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { Flow, FlowDraft, TemplateProblem } from '../api/types.ts'
+import type { Flow, FlowDraft, PreviewedEmail, TemplateProblem } from '../api/types.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { DialogActions } from '../ui/dialog-actions.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
+import { EmailCheck } from './email-check.tsx'
 import { FlowDifference } from './flow-difference.tsx'
 import { flowQuery, publishDraft } from './flows.api.ts'
 import { locationOf } from './problems.tsx'
@@ -16,25 +18,24 @@ type Props = {
   onClose: () => void
   flow: Flow
   stored: FlowDraft | null
-  problems: TemplateProblem[]
+  /** Of the draft. */
+  preview: PreviewedEmail | undefined
+  /** Shows a place in the template. */
+  onChoose: (problem: TemplateProblem) => void
 }
 
 /** Shows what changes for recipients, and publishes exactly that: if somebody changes it first, publishing is refused. */
-export function PublishDialog({ opened, onClose, flow, stored, problems }: Props) {
+export function PublishDialog({ opened, stored, ...props }: Props) {
   return (
-    <Modal
-      opened={opened && stored !== null}
-      onClose={onClose}
-      title="Publish changes"
-      size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {stored && <Publish flow={flow} stored={stored} problems={problems} onClose={onClose} />}
-    </Modal>
+    <Dialog opened={opened && stored !== null} onClose={props.onClose} title="Publish changes" size="xl">
+      {stored && <Publish stored={stored} {...props} />}
+    </Dialog>
   )
 }
 
-function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'stored'> & { stored: FlowDraft }) {
+type PublishProps = Omit<Props, 'opened' | 'stored'> & { stored: FlowDraft }
+
+function Publish({ flow, stored, preview, onChoose, onClose }: PublishProps) {
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const publish = useMutation({
@@ -48,7 +49,8 @@ function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'st
     // The flow or its draft may have changed, which is shown before the user tries again.
     onError: () => invalidate(keys.flow(flow.id)),
   })
-  const [first] = problems
+  const [first] = preview?.problems ?? []
+  const mjml = stored.html_format === 'mjml'
   return (
     <Stack gap="md">
       {flow.version === 0 ? (
@@ -72,9 +74,10 @@ function Publish({ flow, stored, problems, onClose }: Omit<Props, 'opened' | 'st
       )}
       {first && (
         <Notice tone="bad" title="Fix the template before publishing">
-          {locationOf(first, stored.html_format === 'mjml')}: {first.problem}
+          {locationOf(first, mjml)}: {first.problem}
         </Notice>
       )}
+      {preview && <EmailCheck findings={preview.findings} links={preview.links} mjml={mjml} onChoose={onChoose} />}
       <ErrorLine>{formProblem(publish.error, [])}</ErrorLine>
       <DialogActions>
         <Button variant="default" onClick={onClose}>
