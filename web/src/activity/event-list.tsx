@@ -24,7 +24,7 @@ export function evidenceOf({ data }: Pick<EmailEvent, 'data'>): string {
 
 export function EventBadges({ event }: { event: EventSummary }) {
   return (
-    <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>
+    <span style={{ display: 'inline-flex', gap: 6, flex: 'none' }}>
       <EventBadge name={event.event_name} />
       {event.machine && (
         <span title={event.machine_reason ?? 'Caused by a scanner or a privacy proxy'}>

@@ -63,7 +63,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
     onSuccess: async (saved) => {
       queries.setQueryData(brandQuery.queryKey, saved)
       await invalidate(keys.flowPreviews)
-      toast('Brand saved')
+      toast('Brand saved.')
     },
   })
   return (

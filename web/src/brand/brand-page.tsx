@@ -20,7 +20,7 @@ export function BrandPage() {
     <Section
       title="Brand"
       titleHidden
-      description="How your emails look. Starters and unsubscribe pages use it, and your templates can: write {{ brand.color }} or {{ brand.logo_url }}."
+      description="How your emails look. Starters and unsubscribe pages use it. In your own templates, write {{ brand.color }} or {{ brand.logo_url }}."
     >
       <Load query={brand}>
         {(data) => (
@@ -42,7 +42,7 @@ function OutdatedFlows({ brand: { outdated_flows: flows } }: { brand: Brand }) {
     mutationFn: async () => {
       for (const { id } of flows) await rebuildFlow(id)
     },
-    onSuccess: () => toast('Published with the new brand'),
+    onSuccess: () => toast('Published with the new brand.'),
     onSettled: () => Promise.all([invalidate(keys.flows), queries.refetchQueries({ queryKey: keys.brand })]),
   })
   if (flows.length === 0) return null
@@ -50,7 +50,7 @@ function OutdatedFlows({ brand: { outdated_flows: flows } }: { brand: Brand }) {
     <Stack gap="xs" mb="md">
       <Notice
         tone="info"
-        title={`${pluralize(flows.length, 'published flow has', 'published flows have')} an earlier brand`}
+        title={`${pluralize(flows.length, 'published flow uses', 'published flows use')} an earlier brand`}
       >
         <Group gap={8}>
           {flows.map(({ id, name }) => (

@@ -118,7 +118,7 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
         )}
       </Stack>
       <TestEmailDialog opened={testing} onClose={() => setTesting(false)} send={sendTest}>
-        Uses the values of this broadcast.{draft.variants.length > 0 && ' Sends one email per variant.'}
+        Uses the variables of this broadcast.{draft.variants.length > 0 && ' Sends one email per variant.'}
       </TestEmailDialog>
       {check.data && (
         <StartDialog
@@ -182,7 +182,8 @@ function MissingVariables({ check }: { check: BroadcastCheck }) {
   const all = check.checked
   return (
     <Notice tone="warn" title={`${pluralize(check.incomplete, 'recipient lacks', 'recipients lack')} a variable`}>
-      They won’t get the email. Set a value above, add a default to the flow, or complete the contacts.
+      They won’t get the email. Set a value for all recipients, add a default to the flow, or add the attribute to these
+      contacts.
       <List size="sm" mt="xs">
         {check.missing_variables.map(({ variable, contacts }) => (
           <List.Item key={variable}>

@@ -80,7 +80,7 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
               {...form.field('subject')}
             />
             <CampaignFields
-              description="Added to the links of the email, instead of those of the flow. Leave all empty to use those of the flow. With an A/B test, an empty content becomes the name of the variant."
+              description="Added to the links in the email. Leave all fields empty to use the parameters of the flow. In an A/B test, an empty content field becomes the name of the variant."
               field={(name) => form.field(`utm.${name}`)}
             />
             {contextFields(
@@ -153,7 +153,7 @@ function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
 function ScheduledNotice({ broadcast: { starts_at: at } }: { broadcast: BroadcastDetail }) {
   return (
     <Notice tone="info" title="This broadcast is scheduled">
-      It starts <StartTime at={at} />, with the changes that are saved until then.
+      It starts <StartTime at={at} />. Changes that you save before then are included.
     </Notice>
   )
 }

@@ -84,7 +84,7 @@ function Remarks({ preview: { contact, in_audience: isIncluded, missing } }: { p
   return (
     <div aria-live="polite">
       {contact && !isIncluded && (
-        <Notice tone="info">This contact does not get this broadcast. The email is shown as an example.</Notice>
+        <Notice tone="info">This contact doesn’t get this broadcast. The email is shown as an example.</Notice>
       )}
       {missing.length > 0 && (
         <Notice tone="warn" title={contact ? 'This contact would get no email' : 'Values are missing'}>

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { BroadcastCheck, BroadcastPlan } from '../api/types.ts'
 import { leftOutText } from './left-out.ts'
-import { batchLines, endLine, speedLines, type Test } from './plan.ts'
+import { batchLines, endLine, sentAtOnce, speedLines, type Test } from './plan.ts'
 import classes from './plan-summary.module.css'
 
 type Props = { check: BroadcastCheck; test: Test; isAnnouncement: boolean }
@@ -37,12 +37,15 @@ export function PlanSummary({ check, test, isAnnouncement }: Props) {
         ))}
       </dl>
       <Text size="xs" c="dimmed">
-        Times are in {plan.time_zone.replaceAll('_', ' ')}.
+        {hasTimes(plan) && `Times are in ${plan.time_zone.replaceAll('_', ' ')}.`}
         {plan.starts_at !== null && ' The audience is read again when it starts, so the numbers can change until then.'}
       </Text>
     </Stack>
   )
 }
+
+const hasTimes = (plan: BroadcastPlan) =>
+  plan.ends_at !== null || plan.batches.some(({ starts_at: at }, n) => at !== null && (n > 0 || sentAtOnce(plan) === 0))
 
 const Lines = ({ lines }: { lines: string[] }) => lines.map((line) => <div key={line}>{line}</div>)
 

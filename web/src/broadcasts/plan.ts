@@ -81,9 +81,7 @@ export function speedLines({
     const source = kind === 'mail_server' ? `The mail server ${name}` : `${name?.replace(/^the/, 'The')}`
     if (kind === 'receiving_sites') return ['Some providers may accept the emails more slowly. These follow later.']
     if (perDay === null) return []
-    return [
-      `${source} allows ${pluralize(perDay, 'email', 'emails')} today (UTC), ${count(left ?? 0)} of them are left.`,
-    ]
+    return [`${source} allows ${pluralize(perDay, 'email', 'emails')} today (UTC); ${count(left ?? 0)} are left.`]
   })
   const server = limits.find(({ kind, messages_per_second: rate }) => kind === 'mail_server' && rate !== null)
   const isSet = limits.some(({ kind }) => kind === 'messages_per_hour')
@@ -100,8 +98,8 @@ export function speedLines({
 export function endLine(plan: BroadcastPlan): string {
   if (plan.ends_at !== null) return `About ${timeIn(plan.time_zone)(plan.ends_at)}`
   const last = plan.batches.at(-1)
-  if (last?.starts_at === null) return 'Some time after you have chosen the winner'
+  if (last?.starts_at === null) return 'After you choose the winner'
   return plan.later_batches > 0
-    ? 'Not known: it takes more than a year, or changes too often to say'
+    ? 'Can’t be estimated: it takes more than a year or has too many batches'
     : 'Depends on the speed of the mail server'
 }

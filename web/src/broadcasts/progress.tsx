@@ -37,7 +37,7 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
     case 'scheduled':
       return (
         <Notice tone="info" role="status" title="Scheduled">
-          It starts <StartTime at={starts_at} />, with the contacts that are in the audience then.
+          It starts <StartTime at={starts_at} /> and goes to the contacts in the audience at that time.
         </Notice>
       )
     case 'preparing':
@@ -55,7 +55,7 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
     case 'expired':
       return (
         <Notice tone="bad" role="status" title="Expired">
-          {detail ?? 'It could not start in time, so nothing was sent.'} Duplicate it to send it after all.
+          {detail ?? 'It could not start in time, so nothing was sent.'} To send it, duplicate it.
         </Notice>
       )
     case 'cancelled':

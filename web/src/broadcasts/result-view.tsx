@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import type { BroadcastDetail } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { flowQuery } from '../flows/flows.api.ts'
+import { utmQuery } from '../flows/utm.ts'
 import { paths } from '../paths.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
 import { Copyable } from '../ui/copy.tsx'
@@ -80,7 +81,7 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
     [
       'Schedule',
       schedule.at === null
-        ? 'Started by hand'
+        ? 'Started manually'
         : localTimeText({ at: schedule.at, when, time_zone: schedule.time_zone }),
     ],
     ...(schedule.window ? [['Sending hours', windowText(schedule.window)] as [string, ReactNode]] : []),
@@ -89,20 +90,25 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
       broadcast.messages_per_hour === null ? 'No limit' : `At most ${count(broadcast.messages_per_hour)}`,
     ],
     ...(Object.keys(context).length > 0
-      ? [
-          [
-            'Variables',
-            <Code key="variables" className="break">
-              {JSON.stringify(context)}
-            </Code>,
-          ] as [string, ReactNode],
-        ]
+      ? [['Variables', <Variables key="variables" context={context} />] as [string, ReactNode]]
       : []),
+    ...(broadcast.utm === null
+      ? []
+      : [['Campaign parameters', <Break key="utm">{utmQuery(broadcast.utm)}</Break>] as [string, ReactNode]]),
     ['Started', <Time key="started" at={broadcast.started_at} none="Not yet" />],
     ['Finished', <Time key="finished" at={broadcast.finished_at} none="Not yet" />],
     ['Broadcast ID', <Copyable key="id" value={broadcast.id} label="Copy broadcast ID" />],
   ]
 }
+
+const Break = ({ children }: { children: ReactNode }) => <span className="break">{children}</span>
+
+const Variables = ({ context }: { context: BroadcastDetail['context'] }) =>
+  Object.entries(context).map(([name, value]) => (
+    <div key={name} className="break">
+      <Code>{name}</Code> {typeof value === 'string' ? value : JSON.stringify(value)}
+    </div>
+  ))
 
 const windowText = ({ days, from, to }: NonNullable<BroadcastDetail['schedule']['window']>) =>
   `${weekdays

@@ -62,15 +62,15 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
               {matching.data.approximate && 'About '}
               {pluralize(matching.data.count, 'contact', 'contacts')}
             </strong>{' '}
-            of {count(broadcast.counts.sent)} to whom it was delivered would get it now.
+            of the {count(broadcast.counts.sent)} it was delivered to would get it now.
           </>
         ) : (
           'Counting the contacts…'
         )}
       </Text>
       <Text size="sm" c="dimmed">
-        Left out: who opened or clicked until the new broadcast starts, who unsubscribed, and suppressed addresses.
-        Automated opens don’t count as opened.
+        Left out: contacts who open or click before the new broadcast starts, unsubscribed contacts, and suppressed
+        addresses. Automated opens don’t count.
       </Text>
       <TextInput
         label="Subject"

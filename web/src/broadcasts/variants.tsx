@@ -92,7 +92,7 @@ const chooseColumn = (choose: (variant: Variant) => Promise<void>): Column<Varia
 
 function Explanation({ broadcast, isOpen }: { broadcast: BroadcastDetail; isOpen: boolean }) {
   const { test_percent: percent, winner, winner_by: by, decides_at: at } = broadcast
-  if (percent === 100) return 'Everybody got one of them.'
+  if (percent === 100) return 'Each recipient got one of the variants.'
   const sample = `Results of the sample, ${percent}% of the recipients.`
   const isOver = ['sent', 'cancelled', 'expired'].includes(broadcast.status)
   if (winner !== null) return `${sample} The others ${isOver ? 'got' : 'get'} variant ${winner}.`

@@ -26,7 +26,7 @@ export function FlowPartsPage() {
   const remove = async (part: FlowPart) => {
     await deleteFlowPart(part.id)
     await invalidate(keys.flowParts)
-    toast('Part deleted')
+    toast('Part deleted.')
   }
   return (
     <FlowsFrame tab="Parts" actions={parts.data && parts.data.length > 0 && add}>

@@ -99,7 +99,7 @@ function PublishAgain({ flows, onDone }: { flows: readonly { id: string }[]; onD
       for (const { id } of flows) await rebuildFlow(id)
     },
     onSuccess: () => {
-      toast('Published with the new part')
+      toast('Published with the new part.')
       onDone()
     },
     onSettled: () => invalidate(keys.flows),
@@ -107,7 +107,7 @@ function PublishAgain({ flows, onDone }: { flows: readonly { id: string }[]; onD
   return (
     <>
       <Notice tone="info" title="Saved">
-        <Text>Published flows keep the text before. Publish them again, unchanged, to send the new one.</Text>
+        <Text>Published flows keep the previous text. Publish them again, unchanged, to send the new one.</Text>
         <Button mt="sm" size="xs" loading={publish.isPending} onClick={() => publish.mutate()}>
           Publish again
         </Button>

@@ -67,7 +67,7 @@ export function FlowFields({ problems, subject, ...props }: FieldsProps) {
       </div>
       <div className={classes.wide}>
         <CampaignFields
-          description="Added to the links of the email, for analytics on your site. Links that have such parameters keep theirs."
+          description="Added to the links in the email, for analytics on your site. Links that already have these parameters keep them."
           field={(name) => ({
             value: draft.utm?.[name] ?? '',
             onChange: (event) =>

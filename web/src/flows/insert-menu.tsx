@@ -89,7 +89,7 @@ function VariableMenu({ variables, onInsert }: Pick<Props, 'variables' | 'onInse
         {name}
       </Text>
       {meaning && (
-        <Text size="xs" c="dimmed">
+        <Text size="xs" opacity={0.8}>
           {meaning}
         </Text>
       )}
@@ -107,7 +107,7 @@ function VariableMenu({ variables, onInsert }: Pick<Props, 'variables' | 'onInse
           {nameHelp.filter(({ isExample }) => !isExample).map(({ name, meaning }) => item(name, meaning))}
           {attributes && attributes.size > 0 && (
             <>
-              <Menu.Label>Attributes of your contacts</Menu.Label>
+              <Menu.Label>Contact attributes</Menu.Label>
               {[...attributes.keys()].map((name) => item(attributeVariable(name)))}
             </>
           )}

@@ -10,12 +10,7 @@ export function TemplateHelp() {
   const [opened, drawer] = useDisclosure(false)
   return (
     <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<IconHelpCircle size={15} aria-hidden />}
-        onClick={drawer.open}
-      >
+      <Button size="xs" variant="default" leftSection={<IconHelpCircle size={14} aria-hidden />} onClick={drawer.open}>
         Variables and filters
       </Button>
       <Drawer

@@ -25,7 +25,7 @@ export function ImageDialog({ image, onClose }: { image: Image; onClose: () => v
   const remove = async () => {
     await deleteImage(image.id)
     await invalidate(keys.images)
-    toast('Image deleted')
+    toast('Image deleted.')
     onClose()
   }
   return (
@@ -81,5 +81,5 @@ function FlowList({ flows }: { flows: { id: string; name: string }[] | undefined
 
 const deletionText = (flows: number) =>
   flows === 0
-    ? 'Emails that were already sent with this image no longer show it.'
-    : `${flows === 1 ? 'One flow uses' : `${flows} flows use`} this image. Their emails, also those already sent, no longer show it.`
+    ? 'Emails already sent with this image will no longer show it.'
+    : `${flows === 1 ? 'One flow uses' : `${flows} flows use`} this image. Their emails, including those already sent, will no longer show it.`

@@ -25,7 +25,7 @@ export function SendAgain({ message }: { message: MessageDetail }) {
           const { message_id: id, status } = await sendMessageAgain(message.id)
           await invalidate(keys.messages)
           if (status === 'suppressed') toast('The address is suppressed. Nothing was sent.', 'bad')
-          else toast('Email queued')
+          else toast('Email queued.')
           await navigate(paths.message(id))
         },
       }}

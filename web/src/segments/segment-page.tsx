@@ -37,7 +37,7 @@ export function SegmentPage() {
             save={(input) => changeSegment(id, input)}
             onSaved={() => {
               void invalidate(keys.segments, keys.contacts)
-              toast('Segment saved')
+              toast('Segment saved.')
             }}
           >
             <ConfirmButton

@@ -5,7 +5,7 @@ import classes from './facts.module.css'
 /** Short facts about one thing, each under its name. */
 export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
   return (
-    <Paper withBorder p="md" mb="lg">
+    <Paper withBorder p="md" mb="lg" className={classes.frame ?? ''}>
       <dl className={classes.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>

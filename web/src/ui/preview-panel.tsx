@@ -90,6 +90,7 @@ export function PreviewPanel({ title, email, isUpdating, instead, css, children 
               <Switch
                 size="xs"
                 label="Dark mode"
+                styles={{ label: { whiteSpace: 'nowrap' } }}
                 checked={dark}
                 onChange={(event) => setDark(event.currentTarget.checked)}
               />
