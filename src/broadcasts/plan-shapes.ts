@@ -70,6 +70,10 @@ export const PlanOut = Named(
     later_batches: Type.Integer({ description: 'How many batches follow.' }),
     later_recipients: Type.Integer(),
     ends_at: Nullable({ ...Timestamp, description: 'About when the last email leaves. Null if it is not known.' }),
+    other_broadcasts: Type.Integer({
+      description:
+        'How many other broadcasts of the organization are being sent, or start before this one ends. They share the mail server and its limits. The times do not include them.',
+    }),
   },
   { description: 'What would happen if the broadcast was started now.' },
 )

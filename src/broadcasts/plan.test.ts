@@ -36,6 +36,7 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     limits: [],
     batches: [{ part: 'all', recipients: 11, estimated: false, ends_at: null, waits_for: 'start' }],
     ends_at: null,
+    other_broadcasts: 0,
   })
 
   // As fast as the last one, which took a minute.
@@ -79,6 +80,11 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   })
   expect(waiting.counts).toMatchObject({ sent: 6, pending: 5 })
   expect(Math.abs(Date.parse(waiting.decides_at) - Date.parse(rest.starts_at))).toBeLessThan(minuteMs)
+  // Others share the mail server: those that are being sent, and those that start before its end.
+  const inHours = (hours: number) => ({ schedule: { at: new Date(Date.now() + hours * hourMs).toISOString() } })
+  expect((await planOf({})).plan.other_broadcasts).toBe(1)
+  for (const hours of [0.5, 2]) await (await planOf(inHours(hours))).start('schedule')
+  expect((await planOf(inHours(1))).plan.other_broadcasts).toBe(2)
   await tested.act('cancel')
   const chosen = await planOf({ ...test, winner_by: 'manual' })
   expect(chosen.plan.batches[1]).toMatchObject({ recipients: 5, starts_at: null, waits_for: 'winner' })

@@ -15,6 +15,7 @@ import {
   type Pace,
   type Portion,
 } from './forecast.ts'
+import { countOtherBroadcasts } from './other-broadcasts.sql.ts'
 import { type AppliedLimit, findLimits, type LimitParts } from './plan-limits.ts'
 import { splitOf } from './prepare.ts'
 import { localStart, plannedStart, sameTimeZone } from './schedule.ts'
@@ -81,6 +82,8 @@ export type Plan = {
   laterRecipients: number
   /** Null if it is not known. */
   endsAt: Date | null
+  /** Other broadcasts that are being sent until then. The times do not include them. */
+  otherBroadcasts: number
 }
 
 /** Says what would happen if the broadcast was started now, from the rules that apply when it is sent. */
@@ -99,6 +102,10 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
   const batches = await batchesOf(broadcast, pace, portions, sample)
   const later = batches.items.slice(batchesMax)
+  const endsAt = batches.isComplete ? (batches.items.at(-1)?.endsAt ?? null) : null
+  const others = await parts.read(organizationId, (db) =>
+    countOtherBroadcasts(db, broadcast, endsAt ?? startsAt ?? now),
+  )
   return {
     startsAt,
     emails,
@@ -112,7 +119,8 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
     batches: batches.items.slice(0, batchesMax),
     laterBatches: later.length,
     laterRecipients: later.reduce((sum, { recipients }) => sum + recipients, 0),
-    endsAt: batches.isComplete ? (batches.items.at(-1)?.endsAt ?? null) : null,
+    endsAt,
+    otherBroadcasts: others ?? 0,
   }
 }
 

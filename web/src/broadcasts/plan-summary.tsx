@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { BroadcastCheck, BroadcastPlan } from '../api/types.ts'
 import { leftOutText } from './left-out.ts'
-import { batchLines, endLine, sentAtOnce, speedLines, type Test } from './plan.ts'
+import { batchLines, endLine, otherBroadcastsText, sentAtOnce, speedLines, type Test } from './plan.ts'
 import classes from './plan-summary.module.css'
 
 type Props = { check: BroadcastCheck; test: Test; isAnnouncement: boolean }
@@ -38,6 +38,7 @@ export function PlanSummary({ check, test, isAnnouncement }: Props) {
       </dl>
       <Text size="xs" c="dimmed">
         {hasTimes(plan) && `Times are in ${plan.time_zone.replaceAll('_', ' ')}.`}
+        {plan.other_broadcasts > 0 && ` ${otherBroadcastsText(plan.other_broadcasts)}`}
         {plan.starts_at !== null && ' The audience is read again when it starts, so the numbers can change until then.'}
       </Text>
     </Stack>

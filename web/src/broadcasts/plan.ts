@@ -94,6 +94,10 @@ export function speedLines({
   return [isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`, ...named]
 }
 
+/** They share the mail server, and the plan does not know how many emails of them are left. */
+export const otherBroadcastsText = (others: number) =>
+  `The plan does not include ${others === 1 ? 'another broadcast' : `${count(others)} other broadcasts`} sent at the same time, so it can take longer.`
+
 /** When the last email leaves. */
 export function endLine(plan: BroadcastPlan): string {
   if (plan.ends_at !== null) return `About ${timeIn(plan.time_zone)(plan.ends_at)}`
