@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../runtime/cache.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
 import { Loop } from '../runtime/loop.ts'
@@ -35,7 +35,7 @@ export class Replica {
   /** The replica has everything that was written before this time. */
   #currentAt = Number.NEGATIVE_INFINITY
   #wasUsable = true
-  readonly #writes = new LRUCache<OrganizationId, number>({ max: writersMax })
+  readonly #writes = createCache<OrganizationId, number>(writersMax)
 
   constructor(options: ReplicaOptions) {
     this.#options = options

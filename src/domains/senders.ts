@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Db, Reader } from '../db/db.ts'
 import { createSigner, type DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerified } from '../mail/sender-policy.ts'
+import { createCache } from '../runtime/cache.ts'
 import { rememberLast } from '../runtime/remember-last.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
@@ -75,7 +75,7 @@ export class Senders {
   readonly #dkim: DkimSigner | undefined
   readonly #hosts: SenderHosts
   readonly #unknown: KnownDomain
-  readonly #known = new LRUCache<string, KnownDomain>({ max: keptMax, ttl: keptMs, noDeleteOnStaleGet: true })
+  readonly #known = createCache<string, KnownDomain>(keptMax, { ttl: keptMs, noDeleteOnStaleGet: true })
   readonly #loading = new Map<string, Promise<KnownDomain>>()
 
   constructor({ db, box, policy, dkim, hosts }: SendersOptions) {

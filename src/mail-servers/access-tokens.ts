@@ -1,6 +1,6 @@
 import type { OAuthSignIn } from '@waxwing/smtp-client'
-import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
+import { createCache } from '../runtime/cache.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { type PostOutcome, reasonInWords } from '../webhooks/post-outcome.ts'
 import { createSafePost, type SafePost, type SafePostOptions } from '../webhooks/safe-post.ts'
@@ -32,7 +32,7 @@ export class AccessTokens {
   readonly #db: Db
   readonly #box: SecretBox
   readonly #egress: Egress
-  readonly #tokens = new LRUCache<string, string>({ max: tokensMax })
+  readonly #tokens = createCache<string, string>(tokensMax)
   readonly #requests = new Map<string, Promise<string>>()
   #safePost: SafePost | undefined
 

@@ -1,7 +1,8 @@
 import type { RelayState, Transport } from '@waxwing/smtp-client'
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
 import type { FlowKind } from '../flows/flows.ts'
+import { createCache } from '../runtime/cache.ts'
 import type { MailServerId, OrganizationId } from '../values/ids.ts'
 import { chooseServers } from './choose.ts'
 import { installationServer, type OpenServer, RetirableTransport } from './open-server.ts'
@@ -54,8 +55,7 @@ export class MailServers {
     this.#options = options
     const { relay } = options
     this.#installation = relay && [installationOf(relay, options.shapeByReceiver ?? false)]
-    this.#known = new LRUCache({
-      max: organizationsMax,
+    this.#known = createCache<OrganizationId, Known>(organizationsMax, {
       dispose: ({ servers }, _id, reason) => {
         if (reason !== 'set') for (const { transport } of servers) transport.retire()
       },

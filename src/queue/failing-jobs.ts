@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { type Db, isConnectionFault, isQueryCanceled } from '../db/db.ts'
+import { createCache } from '../runtime/cache.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Claim, endJobs } from './queue.ts'
@@ -22,7 +22,7 @@ type FailingJobsOptions<Work> = {
 export class FailingJobs<Work> {
   readonly #options: FailingJobsOptions<Work>
   /** Consecutive failures by job. */
-  readonly #counts = new LRUCache<string, number>({ max: failingJobsMax })
+  readonly #counts = createCache<string, number>(failingJobsMax)
 
   constructor(options: FailingJobsOptions<Work>) {
     this.#options = options

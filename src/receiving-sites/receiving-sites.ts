@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
+import { createCache } from '../runtime/cache.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
 import { installationId } from '../sending-limits/sending-limits.ts'
 import { asciiDomain } from '../values/domain.ts'
@@ -48,9 +48,9 @@ export type Delivery = {
 export class ReceivingSites {
   readonly #db: Db
   readonly #lookup: SiteLookup
-  readonly #settings = new LRUCache<OrganizationId, Settings>({ max: organizationsMax })
+  readonly #settings = createCache<OrganizationId, Settings>(organizationsMax)
   readonly #loading = new Map<OrganizationId, Promise<void>>()
-  readonly #deferring = new LRUCache<string, number>({ max: deferringMax, ttl: deferralsEveryMs })
+  readonly #deferring = createCache<string, number>(deferringMax, { ttl: deferralsEveryMs })
   #operator: OrganizationId | undefined
 
   constructor(db: Db, lookup: SiteLookup) {

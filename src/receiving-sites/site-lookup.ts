@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { getDomain } from 'tldts'
 import type { Db } from '../db/db.ts'
 import type { Dns } from '../domains/dns.ts'
 import { Batcher } from '../runtime/batcher.ts'
+import { createCache } from '../runtime/cache.ts'
 import { within } from '../runtime/within.ts'
 import { hourMs } from '../values/durations.ts'
 import { saveDomainSites, selectDomainSites } from './receiving-sites.sql.ts'
@@ -30,7 +30,7 @@ type Found = { name: string; site: string }
  */
 export class SiteLookup {
   readonly #dns: Pick<Dns, 'ask'>
-  readonly #known = new LRUCache<string, string>({ max: keptMax, ttl: keptMs })
+  readonly #known = createCache<string, string>(keptMax, { ttl: keptMs })
   readonly #pending = new Map<string, Promise<string>>()
   readonly #reads: Batcher<string, string | undefined>
   readonly #writes: Batcher<Found, void>

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { Batcher } from '../../runtime/batcher.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import type { Reader } from '../db.ts'
 import { allValues } from '../rows.ts'
@@ -41,7 +41,7 @@ const waitingMax = 20_000
 
 /** Finds the nodes of organizations, many with one statement, and remembers them. */
 export class NodeLookup {
-  readonly #known = new LRUCache<OrganizationId, number>({ max: organizationsMax, ttl: rememberMs })
+  readonly #known = createCache<OrganizationId, number>(organizationsMax, { ttl: rememberMs })
   readonly #lookups: Batcher<OrganizationId, number>
 
   constructor(db: Reader) {
