@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { type Answer, callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
+
+const newApp = await startSharedApp({}, ['serve'])
 
 test('/health returns code 0 without a credential and without the database', async () => {
   await using app = await startTestApp()
@@ -39,7 +41,7 @@ test('a read-only database makes the service unavailable', async () => {
 })
 
 test('every invalid request gets the envelope, a type and a request id', async () => {
-  await using app = await startTestApp()
+  const app = await newApp()
   const login = '/api/v1/auth/login'
   const json = { 'content-type': 'application/json' }
   const cases: [string, Promise<Answer>, number, string][] = [
@@ -158,7 +160,7 @@ test('serves requests with and without the path of BASE_URL', async () => {
 })
 
 test('the API reference loads nothing from other hosts', async () => {
-  await using app = await startTestApp()
+  const app = await newApp()
   const page = await app.call('GET', '/docs/')
   expect(page.status).toBe(200)
   expect(page.headers.get('content-security-policy')).toContain("connect-src 'self'")
@@ -168,7 +170,7 @@ test('the API reference loads nothing from other hosts', async () => {
 })
 
 test('the OpenAPI document is written and compressed once, and can be cached', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   const get = (headers: Record<string, string>) => callUrl('GET', `${app.url}/openapi.json`, { headers })
   const plain = await get({ 'accept-encoding': 'identity' })
   const etag = plain.headers.get('etag')!
@@ -186,7 +188,7 @@ test('the OpenAPI document is written and compressed once, and can be cached', a
 })
 
 test('the API reference has no inline scripts, and its scripts are compressed and immutable', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   const page = await app.call('GET', '/docs/')
   expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';/)
   const scripts = [...page.text.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)]
@@ -213,7 +215,7 @@ test('the API reference has no inline scripts, and its scripts are compressed an
 })
 
 test('the API reference lists the public API first, and all other tags after it', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   expect((await app.call('GET', '/docs/')).text).toContain('<title>Waxwing API</title>')
   const { tags, paths, webhooks } = (await app.call('GET', '/openapi.json')).body
   const names = tags.map(({ name }: { name: string }) => name)
@@ -224,13 +226,13 @@ test('the API reference lists the public API first, and all other tags after it'
 })
 
 test('metrics are in Prometheus’ format', async () => {
-  await using app = await startTestApp()
+  const app = await newApp()
   const answer = await app.call('GET', '/metrics')
   expect(answer.text).toContain('process_resident_memory_bytes')
 })
 
 test('a malformed request gets the envelope', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   const cases: [string, number][] = [
     ['hello\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
@@ -246,7 +248,7 @@ test('a malformed request gets the envelope', async () => {
 })
 
 test('routes without a body accept any content type without a body', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   const headers = { 'content-type': 'application/json' }
   const make = async () =>
     (await app.manage('POST', '/organization/webhooks', { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }))
@@ -259,7 +261,7 @@ test('routes without a body accept any content type without a body', async () =>
 })
 
 test('an empty query parameter counts as omitted', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newApp()
   const webhook = { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }
   const { id } = (await app.manage('POST', '/organization/webhooks', webhook)).body.data
   const days = 'start_date=2026-01-01&end_date=2026-01-01'

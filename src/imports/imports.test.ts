@@ -12,6 +12,8 @@ import { readImportSlice, type SliceInput } from './import.task.ts'
 import { findImport, type Import } from './imports.sql.ts'
 
 const newOrganization = await startSharedApp()
+/** Without workers: the test itself does the work of an import. */
+const newIdleOrganization = await startSharedApp({}, ['serve'])
 
 const log = pino({ level: 'silent' })
 const readSlice = async (_organizationId: OrganizationId, input: SliceInput) => readImportSlice(input)
@@ -107,7 +109,7 @@ test('a file is imported into a group with detected columns, and the report list
 })
 
 test('the status column unsubscribes and suppresses contacts, and an import never resubscribes', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const add = async (email: string) => (await app.manage('POST', '/organization/contacts', { email })).body.data.id
   await add('known@example.com')
   const left = await add('left@example.com')
@@ -291,7 +293,7 @@ test('an invalid UTF-8 header fails the import, an invalid first line of data on
 })
 
 test('columns beyond a hundred attributes are skipped and listed in the note', async () => {
-  await using app = await startTestApp()
+  const app = await newOrganization()
   const names = Array.from({ length: 101 }, (_, i) => `c${i + 1}`)
   const wide = [...names, 'x'.repeat(59).concat('𝒳𝒳')]
   const record = await importFile(app, `email,${wide.join()}\na@example.com,${wide.join()}\n`)
@@ -387,7 +389,7 @@ test('uploads of a crashed process do not block imports', async () => {
 })
 
 test('uploads in progress count as imports, also if they start at the same time', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newIdleOrganization()
   const { request } = await import('node:http')
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const statuses: (number | undefined)[] = []
@@ -406,7 +408,7 @@ test('uploads in progress count as imports, also if they start at the same time'
 })
 
 test('deleting the group fails the import', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newIdleOrganization()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
   const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
   await app.manage('DELETE', `/organization/groups/${group.id}`)
@@ -428,7 +430,7 @@ const numbered = (rows: number) =>
   `email,n\r\n${Array.from({ length: rows }, (_, i) => `m${i}@example.com,"${i}\r\n"\r\n${i % 10 ? '' : 'wrong,\r\n'}`).join('')}`
 
 test('an interrupted import continues after the last counted row', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newIdleOrganization()
   const accepted = await upload(app, numbered(20_000))
   const id = accepted.body.data.id
   // The database fails at every third commit, before or after it, and the worker fails with it.
@@ -469,12 +471,13 @@ test('an interrupted import continues after the last counted row', async () => {
   expect(done).toMatchObject({ status: 'done', rows_done: 22_000, created: 20_000, updated: 0, rejected: 2_000 })
   expect(done.errors.map((error: { line: number }) => error.line).slice(0, 3)).toEqual([4, 25, 46])
   const [{ count } = { count: 0 }] = await app.db<{ count: number }>`
-    select count(*) from contacts where attributes ->> 'n' is not null`
+    select count(*) from contacts
+    where organization_id = ${parseId('org', app.organizationId)} and attributes ->> 'n' is not null`
   expect(count).toBe(20_000)
 })
 
 test('a suspended worker whose import was continued by another counts no row twice', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newIdleOrganization()
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
   const stale = [await recordOf(app, id)]
@@ -518,7 +521,7 @@ oneServerTest('an import fails on data that the database rejects, and retries on
 })
 
 test('a suspended worker does not fail an import that another worker continued', async () => {
-  await using app = await startTestApp({}, ['serve'])
+  const app = await newIdleOrganization()
   const id = (await upload(app, numbered(12_000))).body.data.id
   let isOvertaken = false
   const sleeping = new Proxy(app.db, {
@@ -576,14 +579,10 @@ test('concurrent imports all finish, each with its own counts', async () => {
 })
 
 test('another organization does not see an import', async () => {
-  await using app = await startTestApp()
+  const [app, other] = [await newOrganization(), await newOrganization()]
   const record = await importFile(app, 'email\na@example.com\n')
-  const other = await app.call('POST', '/api/v1/auth/register', {
-    body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
-  })
-  const headers = { authorization: `Bearer ${other.body.data.token}` }
-  expect((await app.call('GET', '/api/v1/organization/imports', { headers })).body.data).toEqual([])
-  expect((await app.call('GET', `/api/v1/organization/imports/${record.id}`, { headers })).status).toBe(404)
+  expect((await other.manage('GET', '/organization/imports')).body.data).toEqual([])
+  expect((await other.manage('GET', `/organization/imports/${record.id}`)).status).toBe(404)
 })
 
 test('an import that crashes the process on every start fails after three starts', async () => {

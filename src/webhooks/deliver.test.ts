@@ -12,7 +12,7 @@ import { happen } from '../../test/support/events.ts'
 import { failureLog } from '../../test/support/failure-log.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
 import { freePort } from '../../test/support/service.ts'
-import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
 import { createApp } from '../app.ts'
@@ -33,6 +33,9 @@ import { selectDeliveryStats } from './webhooks.sql.ts'
 const quick = { WEBHOOK_RETRY_DELAYS: '0.03,0.06,0.12', WEBHOOK_TIMEOUT_MS: '30000' }
 /** A delivery that failed once waits until the test makes it due, however long the test takes. */
 const untilMadeDue = { ...quick, WEBHOOK_RETRY_DELAYS: '600,600,600' }
+
+const newApp = await startSharedApp(quick)
+const organizationOf = ({ organizationId }: TestApp) => parseId('org', organizationId)!
 
 async function subscribe(app: TestApp, url: string, more: object = {}) {
   const made = await app.manage('POST', '/organization/webhooks', { name: 'Orders', url, all_events: true, ...more })
@@ -98,7 +101,7 @@ test('a delivery has the four fields and verifies with every published library',
 
 test('a delivery that this process has just created is posted without loading it, with the bytes of a later attempt', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   // The worker holds the lane of the endpoint from now on.
   await happen(app.db, app.organizationId, 'emailOpen')
@@ -109,7 +112,8 @@ test('a delivery that this process has just created is posted without loading it
   expect(statements.texts.filter((text) => text.includes('as deliveries'))).toEqual([])
 
   // The body is made from the stored event again.
-  await app.db.statement`update deliveries set body = null where event_name = 'emailClick'`
+  await app.db.statement`
+    update deliveries set body = null where organization_id = ${organizationOf(app)} and event_name = 'emailClick'`
   const [click] = (await log(app, id)).filter((each: { event_name: string }) => each.event_name === 'emailClick')
   await app.manage('POST', `/organization/deliveries/${click.id}/replay`)
   await until('the replay', () => receiver.posts.length === 3)
@@ -123,7 +127,7 @@ test.each([201, 204, 301, 302, 500, 503])(
       (response) => response.writeHead(status, { location: 'https://example.com/' }).end(),
       { plain: true },
     )
-    await using app = await startTestApp(quick)
+    const app = await newApp()
     const { id } = await subscribe(app, receiver.url())
     await happen(app.db, app.organizationId, 'emailOpen')
     const [delivery] = await finished(app, id)
@@ -146,7 +150,7 @@ test.each([201, 204, 301, 302, 500, 503])(
 
 test.each([400, 401, 404, 410, 418, 429, 499])('a %i is final at once', async (status) => {
   await using receiver = await startReceiver((response) => response.writeHead(status).end('no'), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailOpen')
   const [delivery] = await finished(app, id)
@@ -156,7 +160,7 @@ test.each([400, 401, 404, 410, 418, 429, 499])('a %i is final at once', async (s
 
 test('a webhook can accept any 2xx', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(204).end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url(), { acknowledge: '2xx' })
   await happen(app.db, app.organizationId, 'emailOpen')
   expect((await finished(app, id))[0]).toMatchObject({ status: 'delivered', attempt_count: 1, reason: 'Responded 204' })
@@ -167,7 +171,7 @@ test('a webhook can accept any 2xx', async () => {
 test('a webhook can retry chosen 4xx statuses, while the others stay final', async () => {
   let status = 408
   await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url(), { retry_4xx: [429, 408] })
   await happen(app.db, app.organizationId, 'emailOpen')
   const [delivery] = await finished(app, id)
@@ -182,7 +186,7 @@ test('after a 429 the next attempt waits as long as Retry-After says', async () 
     (response) => response.writeHead(429, { 'retry-after': '600' }).end('slow down'),
     { plain: true },
   )
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url(), { retry_4xx: [429] })
   await happen(app.db, app.organizationId, 'emailOpen')
   const delivery = await until('the first attempt', async () => {
@@ -207,7 +211,7 @@ test('an endpoint that recovers receives the event and is no longer failing', as
     },
     { plain: true },
   )
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailOpen')
   await until(
@@ -242,7 +246,7 @@ test('unresponsive, resetting and missing endpoints are retried, each with its r
 
 test('during a rotation both secrets verify, and afterwards only the new one', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id, signing_secret: old } = await subscribe(app, receiver.url())
   const rotate = async (body: object) =>
     (await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, body)).body.data.signing_secret
@@ -268,11 +272,11 @@ test('during a rotation both secrets verify, and afterwards only the new one', a
 
 test('a delivery whose event is no longer kept ends as failed', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
   await happen(app.db, app.organizationId, 'emailOpen')
-  await app.db.statement`delete from events`
+  await app.db.statement`delete from events where organization_id = ${organizationOf(app)}`
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   await app.manage('POST', `/organization/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' })
   await until(
@@ -360,15 +364,15 @@ test('an edit applies to pending deliveries, and a deleted webhook receives noth
 
 test('the log of a deleted webhook is deleted, and others are kept', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const [kept, deleted] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
   await happen(app.db, app.organizationId, 'emailOpen', 3)
   for (const { id } of [kept, deleted]) await finished(app, id, 3)
   await app.manage('DELETE', `/organization/webhooks/${deleted.id}`)
   await removeOrphanDeliveries({ db: app.db })
   expect(await log(app, kept.id)).toHaveLength(3)
-  expect(await app.db`select from deliveries`).toHaveLength(3)
-  expect(await app.db`select from delivery_attempts`).toHaveLength(3)
+  expect(await app.db`select from deliveries where organization_id = ${organizationOf(app)}`).toHaveLength(3)
+  expect(await app.db`select from delivery_attempts where organization_id = ${organizationOf(app)}`).toHaveLength(3)
 })
 
 test.each([
@@ -387,7 +391,7 @@ test.each([
     },
     { plain: true },
   )
-  await using app = await startTestApp({ ...quick, WEBHOOK_TIMEOUT_MS: '10000' })
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailClick')
   await until('the attempt', () => receiver.posts.length === underWay)
@@ -410,11 +414,12 @@ test.each([
 
 test('all deliveries that failed since a time are replayed, also older ones', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(410).end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailOpen', 3)
   const [late, early] = await finished(app, id, 3)
-  await app.db.statement`update deliveries set created_at = now() - interval '1 day'`
+  await app.db.statement`
+    update deliveries set created_at = now() - interval '1 day' where organization_id = ${organizationOf(app)}`
   const attemptedBefore = (delivery: { id: string }, interval: string) => app.db.statement`
     update delivery_attempts set at = now() - ${interval}::interval where delivery_id = ${parseId('dlv', delivery.id)}`
   await attemptedBefore(early, '61 minutes')
@@ -452,7 +457,7 @@ test('a delivery that fails again during a replay is not replayed twice', async 
 
 test('a delivered event can be replayed, a pending one cannot', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailOpen')
   const [delivery] = await finished(app, id)
@@ -469,7 +474,7 @@ test('a delivered event can be replayed, a pending one cannot', async () => {
 
 test('a test event returns its attempt, is signed and logged, and is not retried', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(503).end('busy'), { plain: true })
-  await using app = await startTestApp(quick)
+  const app = await newApp()
   const { id, signing_secret: secret } = await subscribe(app, receiver.url())
   const answer = await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailHardBounce' })
   expect(answer.body.data.attempt).toMatchObject({
