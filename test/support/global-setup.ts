@@ -46,14 +46,29 @@ export const registration = { organizationName: 'Acme', email: 'owner@acme.examp
  * the connection pooler, if TEST_DATABASE_URL is that of a pooler.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.testRun ??= { prepared: prepare(), projects: 0 }
+  const run = shared.testRun
+  run.projects++
+  const { postgres, direct, owner, stop } = await run.prepared
+  project.provide('owner', owner)
+  project.provide('postgres', postgres)
+  project.provide('directPostgres', direct)
+  return async () => {
+    if (--run.projects === 0) await stop()
+  }
+}
+
+/** Each project has its own copy of this module. Preparing a run takes 8 s of CPU time. */
+const shared = globalThis as { testRun?: { prepared: Promise<Prepared>; projects: number } }
+
+type Prepared = Started & { owner: TestOwner }
+
+async function prepare(): Promise<Prepared> {
   chooseSeed()
   await buildService()
   const given = process.env.TEST_DATABASE_URL
-  const { postgres, direct, stop } = given ? givenServer(given) : await startServer()
-  project.provide('owner', await createTemplates(direct))
-  project.provide('postgres', postgres)
-  project.provide('directPostgres', direct)
-  return stop
+  const started = given ? givenServer(given) : await startServer()
+  return { ...started, owner: await createTemplates(started.direct) }
 }
 
 type Started = { postgres: TestServer; direct: TestServer; stop: () => Promise<void> }
