@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler'
 import SerializerCompiler from '@fastify/fast-json-stringify-compiler'
 import type { FastifySchemaCompiler } from 'fastify'
@@ -27,6 +28,25 @@ const options = {
 const compilers = AjvCompiler()
 
 /**
+ * Returns a function that compiles each schema once for all servers of a process, as in tests. `settings` is what the
+ * result depends on besides the schema.
+ */
+function compileOnce<Compiled>() {
+  const known = new Map<string, Compiled>()
+  return (schema: unknown, settings: unknown, compile: () => Compiled): Compiled => {
+    const key = createHash('sha256')
+      .update(JSON.stringify([schema, settings]))
+      .digest('base64')
+    const compiled = known.get(key) ?? compile()
+    known.set(key, compiled)
+    return compiled
+  }
+}
+
+const validators = compileOnce<Validate>()
+const serializers = compileOnce<SerializerCompiler.Serializer>()
+
+/**
  * Reports all errors of ordinary requests. The cost grows with the number of errors, even for elements beyond
  * `maxItems` (a megabyte of invalid elements took 4 seconds), so only the first error of a large request is reported.
  * Schemas are compiled when they are first used: all of them take half a second of CPU time, a single one a few milliseconds.
@@ -34,24 +54,22 @@ const compilers = AjvCompiler()
 export const buildValidator = ((externalSchemas: never) => {
   const compilerWith = (allErrors: boolean, coerceTypes: boolean) =>
     compilers(externalSchemas, { customOptions: { ...options, allErrors, coerceTypes } }) as unknown as Compile
-  const compiled = new Map<string, Compile>()
-  const compilerFor = (allErrors: boolean, { httpPart }: RouteSchema) => {
+  const compile = (allErrors: boolean, route: RouteSchema) => {
     // Query parameters are text: numbers and booleans are read from it.
-    const isQuery = httpPart === 'querystring'
-    const key = `${allErrors} ${isQuery}`
-    const compiler = compiled.get(key) ?? compilerWith(allErrors, isQuery)
-    compiled.set(key, compiler)
-    return compiler
+    const isQuery = route.httpPart === 'querystring'
+    return validators(route.schema, [allErrors, isQuery, externalSchemas], () =>
+      compilerWith(allErrors, isQuery)(route),
+    )
   }
   return (route: RouteSchema) => {
     let check: Validate | undefined
     let checkAll: Validate | undefined
     const validate: Validate = (data) => {
-      check ??= compilerFor(false, route)(route)
+      check ??= compile(false, route)
       const valid = check(data)
       validate.errors = check.errors
       if (valid === false && !hasMoreValues(data, valuesMax)) {
-        checkAll ??= compilerFor(true, route)(route)
+        checkAll ??= compile(true, route)
         checkAll(data)
         validate.errors = checkAll.errors ?? check.errors
       }
@@ -78,8 +96,10 @@ export const buildSerializer: SerializerCompiler.SerializerFactory = (externalSc
   return (route) => {
     let serialize: SerializerCompiler.Serializer | undefined
     return (document) => {
-      compile ??= SerializerCompiler()(externalSchemas, options)
-      serialize ??= compile(route)
+      serialize ??= serializers(route.schema, [externalSchemas, options], () => {
+        compile ??= SerializerCompiler()(externalSchemas, options)
+        return compile(route)
+      })
       return serialize(document)
     }
   }
