@@ -157,6 +157,7 @@ test('SQL is only in .sql.ts files, in the database folder, and in files that ot
     'queue/withdraw.ts',
     'queue/hints.ts',
     'segments/past-segments.ts',
+    'suppressions/past-suppressions.ts',
     'webhooks/event-deliveries.ts',
     'webhooks/fan-out.ts',
     'webhooks/past-webhooks.ts',

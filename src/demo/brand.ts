@@ -22,7 +22,7 @@ export async function addBrand(
   const add = (name: string, altText: string, bytes: Buffer) =>
     createImage({ db, tasks, mibPerOrganization }, organizationId, { name, altText, bytes })
   const logo = await add('logo.png', 'Corner Shop', logoPicture())
-  const picture = await add('evening.png', 'A lamp above the hills at dusk', eveningPicture())
+  const picture = await add('evening.png', 'The sun above the hills at dusk', eveningPicture())
   await changeBrand(db, organizationId, {
     name: 'Corner Shop',
     logoImageId: logo.id,

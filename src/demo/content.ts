@@ -30,7 +30,7 @@ const page = ({ heading, text, button, url, picture }: Page) =>
   `<div style="padding: 24px 12px; background: {{ brand.background_color }}; font-family: {{ brand.font }}; line-height: 1.5; color: #1d2530">
   <p style="max-width: 560px; margin: 0 auto 16px; text-align: center"><img src="{{ brand.logo_url }}" alt="{{ brand.name }}" width="48" height="48"></p>
   <div style="max-width: 560px; margin: 0 auto; padding: 24px; border-radius: 8px; background: #ffffff">
-${picture ? `    <img src="${picture}" alt="A lamp above the hills at dusk" width="560" style="width: 100%; height: auto; border-radius: 6px">\n` : ''}    <h1 style="font-size: 22px">${heading}</h1>
+${picture ? `    <img src="${picture}" alt="The sun above the hills at dusk" width="560" style="width: 100%; height: auto; border-radius: 6px">\n` : ''}    <h1 style="font-size: 22px">${heading}</h1>
     <p>Hello {{ contact.first_name | default: "there" }},</p>
     <p>${text}</p>
     <p><a href="${url}" style="display: inline-block; padding: 10px 16px; border-radius: 6px; background: {{ brand.color }}; color: {{ brand.text_on_color }}; text-decoration: none">${button}</a></p>

@@ -72,11 +72,13 @@ async function expectFiguresToAgree(
       (select count(*) from messages join broadcasts on broadcasts.organization_id = messages.organization_id
         and broadcasts.id = messages.broadcast_id
         where messages.organization_id = ${organizationId} and sent_at not between started_at and finished_at) as messages,
+      (select count(*) from suppressions where organization_id = ${organizationId}
+        and created_at > now() - interval '1 minute') as suppressions,
       (select count(*) from flows join images on images.organization_id = flows.organization_id
         where flows.organization_id = ${organizationId} and images.created_at > flows.created_at) as images,
       (select count(*) from contacts join organizations on organizations.id = contacts.organization_id
         where contacts.organization_id = ${organizationId} and organizations.created_at > contacts.created_at) as contacts`
-  expect(early).toEqual({ events: 0, broadcasts: 0, messages: 0, images: 0, contacts: 0 })
+  expect(early).toEqual({ events: 0, broadcasts: 0, messages: 0, suppressions: 0, images: 0, contacts: 0 })
   const [orders] = await app.db<{ urls: number; clicks: number }>`
     select count(distinct data ->> 'url') as urls, count(*) as clicks from events
     where organization_id = ${organizationId} and event_name = 'emailClick' and data ->> 'url' like '%/orders/%'`

@@ -12,6 +12,7 @@ import { removeOrganization } from '../privacy/delete-organization.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AppSecrets, SecretBox } from '../secrets/secrets.ts'
+import { datePastSuppressions } from '../suppressions/past-suppressions.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { dayMs } from '../values/durations.ts'
 import { eventNames } from '../values/event-types.ts'
@@ -94,6 +95,7 @@ async function addEmails(
   const broadcasts = planBroadcasts({ contacts, groups, arrivals, loyalty, endMs })
   const plan = planEmails({ contacts, flows, broadcasts, days, messages: messagesWanted, rates, endMs })
   await addPastEmails(db, plan.messages, { organizationId, endMs })
+  await datePastSuppressions(db.statement, organizationId)
   await addBroadcasts(db, owner, { plan, broadcasts, groups })
   await addScheduledBroadcast(db, runner, owner, { flow: flows[digestIndex]!, segments, groups, endMs })
 }

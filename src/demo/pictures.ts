@@ -7,7 +7,7 @@ type Color = readonly [red: number, green: number, blue: number]
 const mix = (from: Color, to: Color, share: number): Color =>
   [0, 1, 2].map((at) => Math.round(from[at]! + (to[at]! - from[at]!) * share)) as unknown as Color
 
-/** A lamp on a hill at dusk. */
+/** The sun above the hills at dusk. */
 export const eveningPicture = (): Buffer =>
   pngOf(1_120, 480, (x, y) => {
     const hill = (base: number, height: number, phase: number) => base - height * Math.sin(x / 180 + phase)
@@ -19,20 +19,24 @@ export const eveningPicture = (): Buffer =>
     return distance < 260 ? mix([255, 214, 150], sky, (distance - 62) / 198) : sky
   })
 
-/** A circle with a roof. */
+/** A circle with a roof, transparent around it, so that it also fits dark emails. */
 export const logoPicture = (): Buffer =>
   pngOf(160, 160, (x, y) => {
     const isRoof = y > 44 && y < 84 && Math.abs(x - 80) < y - 38
     const isHouse = y >= 84 && y < 118 && Math.abs(x - 80) < 32 && !(Math.abs(x - 80) < 9 && y > 94)
     if (isRoof || isHouse) return [255, 255, 255]
-    return Math.hypot(x - 80, y - 80) < 76 ? [28, 107, 79] : [255, 255, 255]
+    return Math.hypot(x - 80, y - 80) < 76 ? [28, 107, 79] : undefined
   })
 
-function pngOf(width: number, height: number, colorAt: (x: number, y: number) => Color): Buffer {
-  const rows = Buffer.alloc(height * (1 + 3 * width))
+/** Pixels without a color are transparent. */
+function pngOf(width: number, height: number, colorAt: (x: number, y: number) => Color | undefined): Buffer {
+  const rows = Buffer.alloc(height * (1 + 4 * width))
   for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) rows.set(colorAt(x, y), y * (1 + 3 * width) + 1 + 3 * x)
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0])
+    for (let x = 0; x < width; x++) {
+      const color = colorAt(x, y)
+      if (color) rows.set([...color, 255], y * (1 + 4 * width) + 1 + 4 * x)
+    }
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 0, 0])
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])

@@ -29,7 +29,7 @@ const columns: Column<Broadcast>[] = [
   {
     header: 'Status',
     cell: (broadcast) => (
-      <>
+      <div>
         <BroadcastBadge broadcast={broadcast} />
         {broadcast.status === 'scheduled' && broadcast.starts_at && (
           <Text size="xs" c="dimmed" mt={2}>
@@ -41,7 +41,7 @@ const columns: Column<Broadcast>[] = [
             {share(doneOf(broadcast), broadcast.recipients ?? 0)} done
           </Text>
         )}
-      </>
+      </div>
     ),
   },
   {

@@ -19,6 +19,7 @@ import { RecipientBadge } from './broadcast-status.tsx'
 import { exportRecipients, isActive, useRecipients } from './broadcasts.api.ts'
 import { filterOf, peopleOptions, recipientsAnchor } from './people.ts'
 
+// An empty cell takes no space on a phone.
 const columns: Column<BroadcastRecipient>[] = [
   {
     header: 'Contact',
@@ -28,31 +29,31 @@ const columns: Column<BroadcastRecipient>[] = [
       email === null ? 'Erased contact' : <RowLink to={paths.contact(id)}>{emailText(email)}</RowLink>,
   },
   { header: 'Status', cell: ({ status }) => <RecipientBadge status={status} /> },
-  { header: 'First opened', cell: ({ first_opened_at: at }) => <Time at={at} none="–" /> },
-  { header: 'First clicked', cell: ({ first_clicked_at: at }) => <Time at={at} none="–" /> },
+  { header: 'First opened', cell: ({ first_opened_at: at }) => at && <Time at={at} /> },
+  { header: 'First clicked', cell: ({ first_clicked_at: at }) => at && <Time at={at} /> },
   {
     header: 'Links',
     minWidth: '160px',
     cell: ({ links }) =>
-      links.length === 0
-        ? '–'
-        : links.map((link) => (
-            <span key={link} className="break" style={{ display: 'block' }}>
+      links.length > 0 && (
+        <div>
+          {links.map((link) => (
+            <div key={link} className="break">
               {link}
-            </span>
-          )),
+            </div>
+          ))}
+        </div>
+      ),
   },
-  { header: 'Reason', cell: ({ reason }) => (reason ? <span className="break">{describe(reason)}</span> : '–') },
+  { header: 'Reason', cell: ({ reason }) => reason && <span className="break">{describe(reason)}</span> },
   {
     header: 'Message',
     align: 'right',
     cell: ({ message_id: id }) =>
-      id ? (
+      id && (
         <Anchor component={Link} to={paths.message(id)}>
           View
         </Anchor>
-      ) : (
-        '–'
       ),
   },
 ]
@@ -85,7 +86,7 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
     if (hash === `#${recipientsAnchor}`) place.current?.focus()
   }, [hash, key])
   return (
-    <div ref={place} id={recipientsAnchor} tabIndex={-1}>
+    <div ref={place} id={recipientsAnchor} tabIndex={-1} style={{ outline: 'none' }}>
       <Section
         title="Recipients"
         description={`The audience at the start, without contacts that were ${broadcast.service_announcement ? '' : 'unsubscribed or '}suppressed then. Automated opens and clicks don’t count as opened or clicked; not opened means neither opened nor clicked.`}

@@ -94,14 +94,14 @@ function factsOf(broadcast: BroadcastDetail): [string, ReactNode][] {
       : []),
     ...(broadcast.utm === null
       ? []
-      : [['Campaign parameters', <Break key="utm">{utmQuery(broadcast.utm)}</Break>] as [string, ReactNode]]),
+      : [['Campaign parameters', <Utm key="utm" query={utmQuery(broadcast.utm)} />] as [string, ReactNode]]),
     ['Started', <Time key="started" at={broadcast.started_at} none="Not yet" />],
     ['Finished', <Time key="finished" at={broadcast.finished_at} none="Not yet" />],
     ['Broadcast ID', <Copyable key="id" value={broadcast.id} label="Copy broadcast ID" />],
   ]
 }
 
-const Break = ({ children }: { children: ReactNode }) => <span className="break">{children}</span>
+const Utm = ({ query }: { query: string }) => query.split('&').map((each) => <div key={each}>{each}</div>)
 
 const Variables = ({ context }: { context: BroadcastDetail['context'] }) =>
   Object.entries(context).map(([name, value]) => (

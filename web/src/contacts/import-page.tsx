@@ -179,9 +179,9 @@ function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: numb
 type RejectedRow = ContactImportDetail['errors'][number]
 
 const columns: Column<RejectedRow>[] = [
-  { header: 'Line', width: '90px', cell: (row) => `${row.line}` },
   { header: 'Email', phone: 'title', cell: (row) => row.email ?? '–' },
-  { header: 'Problem', cell: (row) => row.problem },
+  { header: 'Line', width: '90px', cell: (row) => `${row.line}` },
+  { header: 'Problem', cell: (row) => row.problem.replace(/^[a-z]/, (letter) => letter.toUpperCase()) },
 ]
 
 function RejectedRows({ contactImport }: { contactImport: ContactImportDetail }) {

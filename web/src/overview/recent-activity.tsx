@@ -35,7 +35,7 @@ export function RecentActivity() {
           <Paper withBorder component="ul" className={classes.strip}>
             {list.slice(0, shown).map((event) => (
               <Group component="li" key={event.id} gap="xs" wrap="nowrap" justify="space-between">
-                <Group gap="xs" wrap="nowrap" miw={0}>
+                <Group gap="4px 10px" miw={0} className={classes.event ?? ''}>
                   <EventBadges event={event} />
                   <span className="one-line">
                     {event.contact ? (

@@ -14,11 +14,12 @@ export type CountChartProps = {
   tooltipText: (at: string) => string
 }
 
-const ticksMax = 8
+const ticksMax = { wide: 8, narrow: 4 }
 
 /** Evenly spaced, counted back from the last bar, which always has a tick. */
 function ticksOf(data: CountChartProps['data']): string[] {
-  const step = Math.max(1, Math.ceil(data.length / ticksMax))
+  const width = matchMedia('(max-width: 48em)').matches ? 'narrow' : 'wide'
+  const step = Math.max(1, Math.ceil(data.length / ticksMax[width]))
   return data.filter((_, index) => (data.length - 1 - index) % step === 0).map(({ at }) => at)
 }
 

@@ -42,7 +42,8 @@ type Props = {
 /** A rendered email as on a desktop or a phone, in light or dark mode, or as text. */
 export function PreviewPanel({ title, email, isUpdating, instead, css, children }: Props) {
   const [dark, setDark] = useState(false)
-  const [mode, setMode] = useState<PreviewMode>('desktop')
+  // On a phone, the email as on a desktop would be too small to read.
+  const [mode, setMode] = useState<PreviewMode>(() => (matchMedia('(max-width: 48em)').matches ? 'phone' : 'desktop'))
   const [large, setLarge] = useState(false)
   const frame = email && { html: email.html, ...(css !== undefined && { css }) }
   return (

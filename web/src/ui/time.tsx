@@ -88,9 +88,10 @@ function relativeTime(date: Date, now: Date): string {
   const ms = date.getTime() - now.getTime()
   const size = Math.abs(ms)
   if (size < soonMs) return 'just now'
-  if (size < minuteMs) return relative.format(Math.round(ms / 1000), 'second')
-  if (size < hourMs) return relative.format(Math.round(ms / minuteMs), 'minute')
-  if (size < dayMs) return relative.format(Math.round(ms / hourMs), 'hour')
+  // Rounded first, so that it never says “60 minutes ago”.
+  if (Math.round(size / 1000) < 60) return relative.format(Math.round(ms / 1000), 'second')
+  if (Math.round(size / minuteMs) < 60) return relative.format(Math.round(ms / minuteMs), 'minute')
+  if (Math.round(size / hourMs) < 24) return relative.format(Math.round(ms / hourMs), 'hour')
   if (size < 7 * dayMs) return relative.format(Math.round(ms / dayMs), 'day')
   return dayName(date, now)
 }
