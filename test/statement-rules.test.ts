@@ -34,6 +34,14 @@ test.each([
     'insert into jobs (organization_id) values ($1) on conflict (id) do update set kind = excluded.kind, due_at = now()',
     ['time in on conflict'],
   ],
+  [
+    "insert into jobs (organization_id) values ($1) on conflict (id) do update set due_at = excluded.due_at + interval '1 day'",
+    ['time in on conflict'],
+  ],
+  [
+    "update jobs set id = $2 where organization_id = $1 and concat_ws(' ', kind, lane) = $3",
+    ['function that is not immutable'],
+  ],
 ] as const)('rejects %s', (statement, rules) => {
   expect(brokenRules(statement)).toEqual(rules)
 })

@@ -21,7 +21,8 @@ test('a flow includes the text that its part had when it was published, until it
   })
   const stored = async () =>
     app.db<{ html: string }>`
-      select versions.html from flows join flow_versions versions on versions.id = flows.version_id
+      select versions.html from flows
+      join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = flows.version_id
       where flows.name = 'News'`
   expect(await stored()).toEqual([{ html: '<p>Hi</p><p>Bye {{ name }}, {{ brand.name }}</p>' }])
 

@@ -46,7 +46,7 @@ test('a contact that is erased while the outcome of its broadcast email is recor
   await until('the email', () => isInTransfer)
   // The counts are written last, so the outcome is recorded up to them.
   const { erasing } = await app.db.begin(async (tx) => {
-    await tx`select from broadcast_counts for update`
+    await tx`select from broadcast_counts where organization_id = ${parseId('org', app.organizationId)} for update`
     release()
     await until('the outcome', async () => (await lockWaits(app.db)).some((text) => text.includes('broadcast_counts')))
     return startErasing(app, id)

@@ -68,16 +68,18 @@ export const resetSite = (db: Writer, organizationId: OrganizationId, site: stri
 export type Deferral = { organizationId: OrganizationId; site: string; reason: string }
 
 /** The second deferral within an hour slows the site down. */
-export const recordDeferral = (db: Writer, { organizationId, site, reason }: Deferral, slowMinutes: number) =>
-  db`
-    insert into receiving_sites as sites (organization_id, site, deferred_at)
-    values (${organizationId}, ${site}, now())
-    on conflict (organization_id, site) do update
-    set slowed_until = case when sites.deferred_at > excluded.deferred_at - interval '1 hour'
-          then excluded.deferred_at + ${slowMinutes} * interval '1 minute' else sites.slowed_until end,
-      slowed_reason = case when sites.deferred_at > excluded.deferred_at - interval '1 hour'
-          then ${reason} else sites.slowed_reason end,
-      deferred_at = excluded.deferred_at`
+export async function recordDeferral(
+  db: Writer,
+  { organizationId, site, reason }: Deferral,
+  slowMinutes: number,
+): Promise<void> {
+  await db`
+    update receiving_sites set slowed_until = now() + ${slowMinutes} * interval '1 minute', slowed_reason = ${reason}
+    where organization_id = ${organizationId} and site = ${site} and deferred_at > now() - interval '1 hour'`
+  await db`
+    insert into receiving_sites (organization_id, site, deferred_at) values (${organizationId}, ${site}, now())
+    on conflict (organization_id, site) do update set deferred_at = excluded.deferred_at`
+}
 
 /** The organization of the operator, whose settings are the defaults. */
 export const findOperator = (db: Reader) =>

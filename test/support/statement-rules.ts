@@ -30,6 +30,7 @@ export type Rule =
   | 'several organizations'
   | 'time in case or coalesce'
   | 'time in on conflict'
+  | 'function that is not immutable'
 
 const migrations = 'src/db/migrations'
 const tenantTables = new Set(
@@ -55,6 +56,7 @@ export function brokenRules(statement: string): Rule[] {
       /^(?:with .*\) )?(?:update|delete from) /.test(block) || /\bfor (?:no key )?(?:update|share)\b/.test(block)
     if (isWrite.test(block) && tables.length > 0 && timeInCondition.test(block)) broken.add('time in case or coalesce')
     if (tables.length > 0 && timeInConflict.test(block)) broken.add('time in on conflict')
+    if (isChange && tables.length > 0 && /\bconcat_ws ?\(/.test(block)) broken.add('function that is not immutable')
     if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
   }
   return [...broken]
@@ -67,8 +69,11 @@ const outerJoinToUnnest =
 /** Writes whose expressions are evaluated before they are sent to a node; `insert … select` is not one of them. */
 const isWrite = /^(?:with .*\) )?(?:update |insert into \w+ (?:\([^()]*\) )?values\b)/
 const timeInCondition = /\bcase\b(?:(?!\bend\b).)*\bnow\(\)|\bcoalesce ?\([^()]*\bnow\(\)/
-/** Not evaluated before it is sent, and so rejected. `excluded` has the time of the inserted row. */
-const timeInConflict = /\bon conflict\b.* do update set .*\bnow\(\)/
+/**
+ * Not evaluated before it is sent, and so rejected. `excluded` has the time of the inserted row. Adding an interval to a time
+ * depends on the time zone.
+ */
+const timeInConflict = /\bon conflict\b.* do update set .*(?:\bnow\(\)|[-+] (?:\$\d+ \* )?interval\b)/
 
 /** In lower case, without comments and literals, with single spaces. */
 const simplified = (statement: string) =>
