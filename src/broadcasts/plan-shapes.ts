@@ -72,7 +72,7 @@ export const PlanOut = Named(
     ends_at: Nullable({ ...Timestamp, description: 'About when the last email leaves. Null if it is not known.' }),
     other_broadcasts: Type.Integer({
       description:
-        'How many other broadcasts of the organization are being sent, or start before this one ends. They share the mail server and its limits. The times do not include them.',
+        'How many other broadcasts of the organization may be sent at the same time: those in progress, and those that start within the day before it, or before it ends. They share the mail server and its limits. The times do not include them.',
     }),
   },
   { description: 'What would happen if the broadcast was started now.' },

@@ -80,11 +80,12 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
   })
   expect(waiting.counts).toMatchObject({ sent: 6, pending: 5 })
   expect(Math.abs(Date.parse(waiting.decides_at) - Date.parse(rest.starts_at))).toBeLessThan(minuteMs)
-  // Others share the mail server: those that are being sent, and those that start before its end.
+  // Others share the mail server: those in progress, and those that start within a day before it or before its end.
   const inHours = (hours: number) => ({ schedule: { at: new Date(Date.now() + hours * hourMs).toISOString() } })
   expect((await planOf({})).plan.other_broadcasts).toBe(1)
   for (const hours of [0.5, 2]) await (await planOf(inHours(hours))).start('schedule')
   expect((await planOf(inHours(1))).plan.other_broadcasts).toBe(2)
+  expect((await planOf(inHours(48))).plan.other_broadcasts).toBe(0)
   await tested.act('cancel')
   const chosen = await planOf({ ...test, winner_by: 'manual' })
   expect(chosen.plan.batches[1]).toMatchObject({ recipients: 5, starts_at: null, waits_for: 'winner' })

@@ -82,7 +82,7 @@ export type Plan = {
   laterRecipients: number
   /** Null if it is not known. */
   endsAt: Date | null
-  /** Other broadcasts that are being sent until then. The times do not include them. */
+  /** Other broadcasts that may be sent at the same time. The times do not include them. */
   otherBroadcasts: number
 }
 
@@ -103,9 +103,9 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const batches = await batchesOf(broadcast, pace, portions, sample)
   const later = batches.items.slice(batchesMax)
   const endsAt = batches.isComplete ? (batches.items.at(-1)?.endsAt ?? null) : null
-  const others = await parts.read(organizationId, (db) =>
-    countOtherBroadcasts(db, broadcast, endsAt ?? startsAt ?? now),
-  )
+  const from = startsAt ?? now
+  const span = { from, until: endsAt ?? from }
+  const others = await parts.read(organizationId, (db) => countOtherBroadcasts(db, broadcast, span))
   return {
     startsAt,
     emails,

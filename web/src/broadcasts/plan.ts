@@ -96,7 +96,7 @@ export function speedLines({
 
 /** They share the mail server, and the plan does not know how many emails of them are left. */
 export const otherBroadcastsText = (others: number) =>
-  `The plan does not include ${others === 1 ? 'another broadcast' : `${count(others)} other broadcasts`} sent at the same time, so it can take longer.`
+  `The plan does not include ${others === 1 ? 'another broadcast' : `${count(others)} other broadcasts`} that may be sent at the same time, so it can take longer.`
 
 /** When the last email leaves. */
 export function endLine(plan: BroadcastPlan): string {
