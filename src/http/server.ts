@@ -211,25 +211,31 @@ function securityHeaders(baseUrl: string): Record<string, string> {
   return headers
 }
 
+type KnownRoute = { methods: string[]; pattern: RegExp; variables: number }
+
+function knownRouteOf([url, methods]: [string, string[]]): KnownRoute {
+  const pattern = url
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/:[^/]+/g, '[^/]+')
+    .replace(/\*$/, '.*')
+  return { methods, pattern: new RegExp(`^${pattern}/?$`), variables: url.split(/[:*]/).length - 1 }
+}
+
 /** Responds with 405 and Allow if the path has other methods, else with 404, before the body is read. */
 function answerUnknownRoutes(server: Server): void {
-  const routes: { method: string; pattern: RegExp; variables: number }[] = []
+  const urls = new Map<string, string[]>()
   server.addHook('onRoute', ({ method, url }) => {
-    const pattern = new RegExp(
-      `^${url
-        .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-        .replace(/:[^/]+/g, '[^/]+')
-        .replace(/\*$/, '.*')}/?$`,
-    )
-    const variables = url.split(/[:*]/).length - 1
-    if (url !== '/*') for (const each of [method].flat()) routes.push({ method: each, pattern, variables })
+    if (url !== '/*') urls.set(url, [...(urls.get(url) ?? []), ...[method].flat()])
   })
+  // Built for the first unknown route: the patterns of all routes take 3 ms.
+  let routes: KnownRoute[] | undefined
   const refuse = (request: FastifyRequest, reply: FastifyReply): Refusal => {
     const path = request.url.split('?', 1)[0]!
+    routes ??= [...urls].map(knownRouteOf)
     const matching = routes.filter(({ pattern }) => pattern.test(path))
     // /flows/preview is no id of a flow, although the pattern of /flows/:id matches it.
     const variables = Math.min(...matching.map((route) => route.variables))
-    const methods = new Set(matching.filter((route) => route.variables === variables).map(({ method }) => method))
+    const methods = new Set(matching.filter((route) => route.variables === variables).flatMap((route) => route.methods))
     if (methods.size === 0 || methods.has(request.method)) return new Refusal('not_found', 'Not found.')
     reply.header('allow', [...methods].sort().join(', '))
     return new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
