@@ -40,7 +40,7 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
-type TestAppOptions = Pick<AppOptions, 'tuning'> & {
+type TestAppOptions = Pick<AppOptions, 'tuning' | 'describesApi'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
   replica?: Db
   log?: AppOptions['log']
@@ -58,7 +58,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning }: TestAppOptions = {},
+  { openFor = ({ db }) => db, replica, log: ownLog, started = true, tuning, describesApi = false }: TestAppOptions = {},
 ): Promise<TestApp> {
   const owner = started ? inject('owner') : undefined
   const testDb = await createTestDb({ started, registered: owner !== undefined })
@@ -87,7 +87,7 @@ export async function startTestApp(
     roles,
     spareTaskProcesses,
     tuning: { sessionRequestsPerSecond: 0, signInRequestsPerMinute: 0, pageRequestsPerSecond: 0, ...tuning },
-    describesApi: true,
+    describesApi: describesApi || documented === undefined,
   })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
