@@ -5,30 +5,37 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { testMsMax, waitMsMax } from './test/support/time-limits.ts'
 
 /**
- * Files that take 20 seconds or more, the longest first. They start before the others of their project: without the
- * cache of an earlier run, Vitest starts large files first, and the run would end with one of these short files alone.
+ * Files that take half a minute or more on two cores, the longest first. They start before the others of their project:
+ * without the cache of an earlier run, Vitest starts large files first, and the run would end with one of these alone.
  */
 const slowFiles = [
   'test/browser/screens.test.ts',
-  'test/installed-package.test.ts',
+  'test/browser/newsletter.test.ts',
+  'test/browser/lists.test.ts',
+  'test/browser/broadcasts.test.ts',
+  'test/browser/flows.test.ts',
+  'test/browser/contacts.test.ts',
+  'test/browser/session.test.ts',
+  'test/browser/flow-saving.test.ts',
   'test/browser/first-steps.test.ts',
-  'test/kill-while-delivering.test.ts',
-  'test/kill-while-sending.test.ts',
+  'test/installed-package.test.ts',
   'test/hostile-inputs.test.ts',
-  'test/event-feed-kills.test.ts',
-  'src/commands/backup.test.ts',
   'test/faults.test.ts',
-  'src/commands/stopping.test.ts',
   'src/webhooks/deliver.test.ts',
-  'src/imports/imports.test.ts',
-  'test/backup-under-load.test.ts',
-  'test/fuzz.test.ts',
+  'src/sending-processes/sending-processes.test.ts',
   'test/bounded-lists.test.ts',
+  'test/kill-while-broadcasting.test.ts',
+  'src/imports/imports.test.ts',
+  'src/accounts/password-resets.test.ts',
+  'src/commands/stopping.test.ts',
+  'src/broadcasts/variants.test.ts',
   'src/messages/send.test.ts',
-  'src/contacts/members.test.ts',
-  'src/commands/commands.test.ts',
-  'packages/embedded-postgres/test/kills.test.ts',
-  'test/webhook-vectors.test.ts',
+  'test/kill-while-sending.test.ts',
+  'src/broadcasts/sending.test.ts',
+  'src/commands/backup.test.ts',
+  'test/guides.test.ts',
+  'test/event-feed-kills.test.ts',
+  'test/kill-while-delivering.test.ts',
 ].map((file) => fileURLToPath(new URL(file, import.meta.url)))
 
 class SlowFilesFirst extends BaseSequencer {
