@@ -39,9 +39,9 @@ export const hostileBroadcasts: HostileInput<Victim>[] = [
   },
   {
     name: 'starts that never match, of an expensive audience',
-    fire: async (victim, random) => {
+    fire: async (victim, random, scale) => {
       const world = await prepare(victim)
-      const segments = await expensiveSegments(victim, random, 3)
+      const segments = await expensiveSegments(victim, random, Math.ceil(3 * scale))
       const ids = await drafts(victim, world, parallel / 2, { audience: { segment_ids: segments } })
       const starts = Promise.all(ids.map((id) => act(victim, id, 'start', { expected_recipients: 999_999 })))
       const seen = await bystanderSends(victim)
