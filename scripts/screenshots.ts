@@ -27,7 +27,11 @@ const pictures: Picture[] = [
       await page.goto(`${url}flows`)
       await page.getByRole('link', { name: 'Order shipped' }).click()
       await page.getByRole('link', { name: 'Edit' }).click()
-      await page.frameLocator('iframe').first().getByText('has left our warehouse').waitFor()
+      await page
+        .frameLocator('iframe')
+        .first()
+        .getByText(/Your order A-\d+ .* has left our warehouse/)
+        .waitFor()
       // The code editor is loaded after the preview.
       await page.locator('.cm-content').waitFor()
     },

@@ -131,12 +131,12 @@ export const draftFlow = (picture: string): DemoFlow['flow'] => ({
 
 /** The second subject of the test reaches more people. */
 export const loyaltyVariants = [
-  { subject: null, flow_version: null, share: 50, openRate: 0.28 },
+  { subject: null, flow_version: null, share: 50, openRate: 0.26 },
   {
     subject: '{{ contact.first_name | default: "Hello" }}, your next order ships free',
     flow_version: null,
     share: 50,
-    openRate: 0.62,
+    openRate: 0.66,
   },
 ]
 

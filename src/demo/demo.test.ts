@@ -170,6 +170,13 @@ test('the demo has consistent contacts, emails, broadcasts and webhooks of 60 da
 
   await expectFiguresToAgree(app, parseId('org', login.body.data.organization_id)!, get)
 
+  // Opened again eight days later, the start names the day on which the data ends.
+  const organizationId = parseId('org', login.body.data.organization_id)!
+  await app.db
+    .statement`update organizations set created_at = created_at - interval '8 days' where id = ${organizationId}`
+  const { createdAt } = await ensureDemo(app.db, secrets, baseUrl)
+  expect(+demo.createdAt - +createdAt).toBe(8 * dayMs)
+
   expect(await removeDemo(app.db, log)).toBe(true)
   expect(await removeDemo(app.db, log)).toBe(false)
   expect((await signIn(app, account)).status).toBe(401)
