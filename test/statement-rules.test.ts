@@ -28,6 +28,10 @@ test.each([
     'update jobs set due_at = case when attempt > 1 then now() else due_at end where organization_id = $1',
     ['time in case or coalesce'],
   ],
+  [
+    "update jobs set due_at = case when $2 then due_at + interval '1 day' end where organization_id = $1",
+    ['time in case or coalesce'],
+  ],
   ['update jobs set due_at = coalesce(due_at, now()) where organization_id = $1', ['time in case or coalesce']],
   ['insert into jobs (organization_id, due_at) values ($1, case when $2 then now() end)', ['time in case or coalesce']],
   [

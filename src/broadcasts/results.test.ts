@@ -35,7 +35,7 @@ test('the results of a large broadcast are counted in the background, and reques
   await open(recipients[0])
   // Current for five seconds.
   expect((await broadcast.get()).results.opened).toBe(0)
-  await app.db.statement`update broadcast_results set counted_at = counted_at - interval '1 hour'`
+  await app.db.statement`update broadcast_results set counted_at = ${new Date(Date.parse(atTheEnd) - 3_600_000)}`
   const stale = await broadcast.get()
   expect(stale.results.opened).toBe(0)
   expect(Date.parse(atTheEnd) - Date.parse(stale.results_counted_at)).toBe(3_600_000)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { password } from '../../test/support/people.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
@@ -248,7 +249,7 @@ test('deleting the organization stops its broadcasts', async () => {
   expect(await app.db`select from broadcast_recipients where status = 'pending' limit 1`).toHaveLength(1)
 })
 
-test('a worker that loses a part leaves the time of its emails to the next', async () => {
+oneServerTest('a worker that loses a part leaves the time of its emails to the next', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { group, create } = await fill(app)

@@ -125,7 +125,7 @@ export type LaneRelease = LaneHold & { waitMs: number }
 /**
  * Releases lanes with their next due time. The lane rows are locked first and the jobs read in a second statement, so
  * that jobs of a transaction that held the lane's row are visible. Otherwise a lane could be left without a due time
- * although it has jobs.
+ * although it has jobs. With `offset 0`, Citus computes the times before it sends the update to the nodes.
  */
 export async function releaseLanes(db: Db, kind: JobKind, releases: readonly LaneRelease[]): Promise<void> {
   const organizationIds = releases.map((release) => release.organizationId)
@@ -143,10 +143,13 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
       set token = null, leased_until = '-infinity', next_due_at = greatest((
         select min(due_at) from jobs
         where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane),
-        case when release.wait_ms > 0 then now + release.wait_ms * interval '1 ms' end)
-      from unnest(
-        ${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[], ${releases.map(({ waitMs }) => waitMs)}::int8[]
-      ) as release (organization_id, lane, token, wait_ms), now() as now
+        release.not_before)
+      from (
+        select organization_id, lane, token, now() + nullif(wait_ms, 0) * interval '1 ms' as not_before
+        from unnest(
+          ${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[], ${releases.map(({ waitMs }) => waitMs)}::int8[]
+        ) as given (organization_id, lane, token, wait_ms) offset 0
+      ) as release
       where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
         and lanes.token = release.token`
   }

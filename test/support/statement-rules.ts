@@ -68,7 +68,8 @@ const outerJoinToUnnest =
 
 /** Writes whose expressions are evaluated before they are sent to a node; `insert … select` is not one of them. */
 const isWrite = /^(?:with .*\) )?(?:update |insert into \w+ (?:\([^()]*\) )?values\b)/
-const timeInCondition = /\bcase\b(?:(?!\bend\b).)*\bnow\(\)|\bcoalesce ?\([^()]*\bnow\(\)/
+/** Adding an interval to a time depends on the time zone, so it counts as well. */
+const timeInCondition = /\bcase\b(?:(?!\bend\b).)*(?:\bnow\(\)|\binterval\b)|\bcoalesce ?\([^()]*\bnow\(\)/
 /**
  * Not evaluated before it is sent, and so rejected. `excluded` has the time of the inserted row. Adding an interval to a time
  * depends on the time zone.
