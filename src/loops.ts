@@ -43,7 +43,8 @@ export const partitionsOf = ({ config, db, log }: Parts) => ({
 
 /** All periodic tasks. */
 export function createLoops(parts: Parts): Loop[] {
-  const { config, db, log, failures, relay, servers, dkim, policy, bucket } = parts
+  const { config, db, log, failures, relay, servers, dkim, policy, bucketFiles } = parts
+  const { bucket } = bucketFiles
   const systemEmails = { db, log, servers, dkim, senders: policy, settings: parts.mail }
   const health = {
     db,
@@ -83,7 +84,7 @@ export function createLoops(parts: Parts): Loop[] {
     ...(bucket
       ? [
           loop('delete unused objects', minuteMs, () => removeUnusedObjects(db, bucket)),
-          loop('move images to the bucket', hourMs, () => moveImages(db, parts.bucketFiles)),
+          loop('move images to the bucket', hourMs, () => moveImages(db, bucketFiles)),
         ]
       : []),
     loop('trim the inbox', hourMs, () => trimInbox(db)),

@@ -136,8 +136,7 @@ export function createParts(options: PartsOptions) {
     ca: webhookAuthoritiesOf(config),
   }
   const quota = quotaOf(config, db)
-  const bucket = bucketOf(config)
-  const bucketFiles = new BucketFiles({ db, failures, bucket })
+  const bucketFiles = new BucketFiles({ db, failures, bucket: bucketOf(config) })
   const trackingHosts = new TrackingHosts(db, hostOf(new URL(config.BASE_URL)))
   return {
     ...sendingParts,
@@ -179,7 +178,6 @@ export function createParts(options: PartsOptions) {
     acceptor: new Acceptor({ db, templates, runner, senders, quota }),
     emails: new EmailAcceptor({ db, flows: new BuiltInFlows(db), templates, senders, quota }),
     uploads: new Uploads(db, { mibPerOrganization: limits.attachmentMibPerOrganization }),
-    bucket,
     bucketFiles,
     servedImages: new ServedImages(db, bucketFiles),
     addresses: new AddressPolicy(db),

@@ -21,17 +21,13 @@ export type BucketFilesParts = { db: Db; failures: FailureLog; bucket: Bucket | 
 export class BucketFiles {
   readonly #db: Db
   readonly #failures: FailureLog
-  readonly #bucket: Bucket | undefined
+  /** If undefined, new files are stored in the database. */
+  readonly bucket: Bucket | undefined
 
   constructor({ db, failures, bucket }: BucketFilesParts) {
     this.#db = db
     this.#failures = failures
-    this.#bucket = bucket
-  }
-
-  /** Whether new files are stored in the bucket. */
-  get isUsed(): boolean {
-    return this.#bucket !== undefined
+    this.bucket = bucket
   }
 
   /** Uploads a file, which is deleted an hour later if `useFiles` was not called with it. Throws `Refusal`. */
@@ -64,8 +60,8 @@ export class BucketFiles {
 
   async #with<Result>(work: string, request: (bucket: Bucket) => Promise<Result>): Promise<Result> {
     try {
-      if (!this.#bucket) throw new BucketFault('IMAGES_S3_ENDPOINT is not set, but there are images in a bucket')
-      const result = await request(this.#bucket)
+      if (!this.bucket) throw new BucketFault('IMAGES_S3_ENDPOINT is not set, but there are images in a bucket')
+      const result = await request(this.bucket)
       this.#failures.succeeded(work)
       return result
     } catch (error) {

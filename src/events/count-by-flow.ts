@@ -5,9 +5,8 @@ import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids
 import { type Dimension, type FlowCounterRow, findCountedMessages } from './flow-counters.sql.ts'
 import { countValues, FlowCounterChanges, findCountedValues } from './flow-counters.ts'
 import { type FirstOnLink, findFirstLinks, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
-import { clickedLink, type FirstOccurrence, type NewEvent } from './record.sql.ts'
+import { clickedLink, type First, type NewEvent } from './record.sql.ts'
 
-type First = FirstOccurrence & { event: NewEvent }
 type CountedMessages = ReadonlyMap<MessageId, readonly Dimension[]>
 
 /** Counts new events by version, domain, link and bounce reason. Returns the rows for `writeCounters`. */

@@ -5,6 +5,8 @@ import { type BouncedRecipients, countBouncedRecipients } from './consequences.s
 import { addToCounters, type CounterName, type CounterRow } from './counters.sql.ts'
 import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 import { withDays } from './flow-counters.ts'
+import type { First, NewEvent } from './record.sql.ts'
+import type { Returned } from './returned.ts'
 
 export type { CounterName } from './counters.sql.ts'
 
@@ -96,4 +98,27 @@ export function writeCounters(tx: Tx, { flows, organizations, bounced = [] }: Co
   addToFlowCounters(tx, withDays(flows))
   addToCounters(tx, organizations.rows())
   for (const recipients of bounced) countBouncedRecipients(tx, recipients)
+}
+
+/** What the events add to the counters. */
+export function counterChanges(
+  events: readonly NewEvent[],
+  firsts: readonly First[],
+  returned: readonly Returned[],
+): CounterChanges {
+  const changes = new CounterChanges()
+  for (const event of events)
+    changes.add(event, event.occurredAt, {
+      total: 1,
+      uniques: event.eventName === 'emailSent' ? 1 : 0,
+      machine: event.machine ? 1 : 0,
+    })
+  for (const { event, previousAt } of firsts) {
+    changes.add(event, event.occurredAt, { uniques: 1 })
+    // Infinity means that only machines clicked before: nothing was counted.
+    if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
+  }
+  for (const { sentAt, ...message } of returned)
+    changes.add({ ...message, eventName: 'emailReturned' }, sentAt, { total: 1, uniques: 1 })
+  return changes
 }

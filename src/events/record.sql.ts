@@ -111,6 +111,8 @@ export type FirstOccurrence = {
   previousAt: Date | number | null
 }
 
+export type First = FirstOccurrence & { event: NewEvent }
+
 /** A message is sent only once, so `emailSent` is always the first occurrence and needs no row. */
 export const mayBeFirst = ({ machine, eventName }: NewEvent): boolean => !machine && eventName !== 'emailSent'
 

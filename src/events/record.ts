@@ -13,19 +13,19 @@ import type { ClickWindow } from './bursts.sql.ts'
 import { burstCandidates, findSuspects, labelBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
 import { countByFlow } from './count-by-flow.ts'
-import { CounterChanges, writeCounters } from './counters.ts'
+import { counterChanges, writeCounters } from './counters.ts'
 import { contactsOf, countedMessagesOf, type KnownMessage, withTags } from './known-messages.ts'
 import { writeCountersSoon } from './pending-counts.ts'
 import {
   type EventContact,
-  type FirstOccurrence,
+  type First,
   insertEvents,
   insertFirstOccurrences,
   mayBeFirst,
   type NewEvent,
   subjectOf,
 } from './record.sql.ts'
-import { findReturned, type Returned } from './returned.ts'
+import { findReturned } from './returned.ts'
 import { reactionsTo } from './simulated-reactions.ts'
 
 export type { NewEvent } from './record.sql.ts'
@@ -161,8 +161,6 @@ function withIds(events: readonly NewEvent[], ids: readonly EventId[]): NewEvent
   return events.filter(({ id }) => left.delete(id))
 }
 
-type First = FirstOccurrence & { event: NewEvent }
-
 const occurrenceKey = (subjectId: string, eventName: string) => `${subjectId} ${eventName}`
 
 async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<First[]> {
@@ -182,28 +180,6 @@ async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Prom
 function areOf(events: readonly NewEvent[], firsts: readonly First[]): boolean {
   const all = new Set(events)
   return firsts.every(({ event }) => all.has(event))
-}
-
-function counterChanges(
-  events: readonly NewEvent[],
-  firsts: readonly First[],
-  returned: readonly Returned[],
-): CounterChanges {
-  const changes = new CounterChanges()
-  for (const event of events)
-    changes.add(event, event.occurredAt, {
-      total: 1,
-      uniques: event.eventName === 'emailSent' ? 1 : 0,
-      machine: event.machine ? 1 : 0,
-    })
-  for (const { event, previousAt } of firsts) {
-    changes.add(event, event.occurredAt, { uniques: 1 })
-    // Infinity means that only machines clicked before: nothing was counted.
-    if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
-  }
-  for (const { sentAt, ...message } of returned)
-    changes.add({ ...message, eventName: 'emailReturned' }, sentAt, { total: 1, uniques: 1 })
-  return changes
 }
 
 /** Returns new human clicks, except the first one on a message if it is among these events. */

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { MessageId } from '../values/ids.ts'
-import type { FirstOccurrence, NewEvent } from './record.sql.ts'
+import type { First, NewEvent } from './record.sql.ts'
 import { bounceNames, findReturnedMessages } from './returned.sql.ts'
 
 export type Returned = Pick<NewEvent, 'organizationId' | 'flowId'> & { sentAt: Date }
@@ -17,7 +17,7 @@ export type Returned = Pick<NewEvent, 'organizationId' | 'flowId'> & { sentAt: D
 export async function findReturned(
   tx: Tx,
   fresh: readonly NewEvent[],
-  firsts: readonly (FirstOccurrence & { event: NewEvent })[],
+  firsts: readonly First[],
   known: readonly { id: MessageId }[],
 ): Promise<Returned[]> {
   const knownIds = new Set(known.map(({ id }) => id))

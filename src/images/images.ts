@@ -40,7 +40,7 @@ export async function createImage(
   const altText = checkAltText(given.altText)
   await checkSpace(db, organizationId, given.bytes.length, mibPerOrganization)
   const { bytes, ...prepared } = await tasks.run(prepareImageTask, { organizationId, input: given.bytes })
-  const file = bucketFiles?.isUsed
+  const file = bucketFiles?.bucket
     ? await bucketFiles.upload(organizationId, bytes, prepared.contentType)
     : smallFile(bytes)
   return db.begin(async (tx) => {

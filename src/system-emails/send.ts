@@ -66,9 +66,9 @@ export async function sendDueEmails<Kind extends EmailKind>(
 }
 
 /**
- * Sends through the relay, or into the built-in inbox if there is none or the account is that of the demo. At least once: a crash between the relay's 250
- * and our commit sends an email again, with the same Message-ID. An email for which the relay takes long is finished in
- * the background. The emails are neither tracked nor counted in metrics.
+ * Sends through the relay, or into the built-in inbox if there is none or the account is that of the demo. At least once: a
+ * crash between the relay's 250 and our commit sends an email again, with the same Message-ID. An email for which the relay
+ * takes long is finished in the background. The emails are neither tracked nor counted in metrics.
  */
 async function sendEmails(
   parts: SystemEmailParts,
