@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, storedCounts, type World } from '../../test/support/event-world.ts'
+import { oneServerTest } from '../../test/support/server-tests.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -19,28 +20,31 @@ async function createWorlds(db: Db): Promise<World[]> {
 
 const countPending = async (db: Db) => (await db`select from pending_counts`).length
 
-test('the counters of many organizations are changed after the commit, and a recount knows what is pending', async () => {
-  await using testDb = await createTestDb()
-  const { db } = testDb
-  const worlds = await createWorlds(db)
-  const recorder = new EventRecorder({ db })
-  await addPendingCounts(db)
-  const events = worlds.flatMap((world) => [eventIn(world, 0, 'emailOpen'), click(world, 1, 'a')])
-  await Promise.all(events.map((event) => recorder.record(event)))
-  expect(await countPending(db)).toBe(worlds.length)
-  expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
+oneServerTest(
+  'the counters of many organizations are changed after the commit, and a recount knows what is pending',
+  async () => {
+    await using testDb = await createTestDb()
+    const { db } = testDb
+    const worlds = await createWorlds(db)
+    const recorder = new EventRecorder({ db })
+    await addPendingCounts(db)
+    const events = worlds.flatMap((world) => [eventIn(world, 0, 'emailOpen'), click(world, 1, 'a')])
+    await Promise.all(events.map((event) => recorder.record(event)))
+    expect(await countPending(db)).toBe(worlds.length)
+    expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
 
-  await db.statement`delete from event_counters`
-  await db.statement`insert into event_counters values
+    await db.statement`delete from event_counters`
+    await db.statement`insert into event_counters values
     (${worlds[0]!.organizationId}, 'emailOpen', ${worlds[0]!.flowIds[0]}, 'day', '2026-01-01', 1, 1, 0)`
-  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 1, corrected: true })
-  await addPendingCounts(db)
-  expect(await countPending(db)).toBe(0)
-  for (const { organizationId } of worlds)
-    for (const name of ['emailOpen', 'emailClick'] as const)
-      expect(await storedCounts(db, organizationId, name)).toEqual({ total: 1, unique: 1, machine: 0 })
-  expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
-})
+    expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 1, corrected: true })
+    await addPendingCounts(db)
+    expect(await countPending(db)).toBe(0)
+    for (const { organizationId } of worlds)
+      for (const name of ['emailOpen', 'emailClick'] as const)
+        expect(await storedCounts(db, organizationId, name)).toEqual({ total: 1, unique: 1, machine: 0 })
+    expect(await rebuildCounters(db)).toMatchObject({ ...healthy, corrected: false })
+  },
+)
 
 test('pending counts are neither lost nor doubled while several processes record and add them', async () => {
   await using testDb = await createTestDb()

@@ -73,8 +73,9 @@ export function countersOf(pending: readonly PendingCounts[]): CountersToWrite {
   return { flows, organizations }
 }
 
-/** Adds all pending counts to the counters, also those of other processes. */
+/** Adds all pending counts to the counters, also those of other processes. A distributed database has none. */
 export async function addPendingCounts(db: Db): Promise<void> {
+  if (db.isDistributed) return
   const addSome = () =>
     db.begin(async (tx) => {
       const pending = await deletePendingCounts(tx, addedMax)
@@ -96,8 +97,8 @@ export class PendingCounter {
     })
   }
 
-  async run(): Promise<void> {
-    if (!this.#db.isDistributed) await addPendingCounts(this.#db)
+  run(): Promise<void> {
+    return addPendingCounts(this.#db)
   }
 
   #addSoon(): void {
