@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Reader } from '../db/db.ts'
+import { createCache } from '../runtime/cache.ts'
 import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
@@ -88,7 +88,7 @@ type Parts = { db: Db; read: BoundedRead; work: BoundedWork }
 export class BroadcastResults {
   readonly #parts: Parts
   readonly #queues = new Map<OrganizationId, Queue>()
-  readonly #failedAt = new LRUCache<BroadcastId, number>({ max: failuresMax, ttl: pauseMs })
+  readonly #failedAt = createCache<BroadcastId, number>(failuresMax, { ttl: pauseMs })
   #isStopping = false
 
   constructor(parts: Parts) {

@@ -34,5 +34,5 @@ export async function backUpDatabase(call: Call): Promise<void> {
 export function noteMissing(files: number): void {
   if (files === 0) return
   const images = files === 1 ? '1 image was' : `${files} images were`
-  note(`${images} not found in the bucket and will be missing. It is normal if images were deleted in the meantime.`)
+  note(`${images} not found in the bucket and will be missing. This is normal if images were deleted in the meantime.`)
 }

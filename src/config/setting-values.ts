@@ -67,7 +67,7 @@ export function baseUrl(value: string): string {
 
 export function bucketName(value: string): string {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value))
-    throw new Error(`must be the name of a bucket: 3 to 63 small letters, digits, dots and hyphens, not "${value}"`)
+    throw new Error(`must be the name of a bucket: 3 to 63 lowercase letters, digits, dots and hyphens, not "${value}"`)
   return value
 }
 

@@ -123,7 +123,7 @@ test('storage that does not respond is given up, and delays only the images in i
   expect(new Set((await slow).map(({ status }) => status))).toEqual(new Set(['rejected']))
 })
 
-test('an object with other content than the one that was stored is not served', async () => {
+test('an object with other content than the one that was stored is not served, and a lost one is not found', async () => {
   await using s3 = await startS3()
   await using app = await start(s3)
   const { url } = await addImage(app, brown)
@@ -135,6 +135,9 @@ test('an object with other content than the one that was stored is not served', 
     const reader = newReader(app, new Bucket(accessOf(s3)))
     await expect(reader.find(fileOf(url))).rejects.toMatchObject({ type: 'unavailable' })
   }
+  s3.intercept = () => false
+  s3.objects.clear()
+  expect((await downloadImage(app, url)).status).toBe(404)
 })
 
 test('the object of an upload that was killed before its commit is deleted an hour later', async () => {

@@ -68,9 +68,14 @@ export class ServedImages {
   }
 
   async #load(address: ImageAddress): Promise<ServedImage | undefined> {
-    // The image was deleted, or its file was replaced because it was moved to the bucket: it is looked up once more.
-    const again = (error: unknown) => (isFileGone(error) ? this.#loadOnce(address) : Promise.reject(error))
-    return this.#loadOnce(address).catch(again)
+    // If its file is gone, the image was deleted, or is being moved to the bucket and has got another file.
+    for (let attempt = 0; attempt < 2; attempt++)
+      try {
+        return await this.#loadOnce(address)
+      } catch (error) {
+        if (!isFileGone(error)) throw error
+      }
+    return undefined
   }
 
   async #loadOnce(address: ImageAddress): Promise<ServedImage | undefined> {
