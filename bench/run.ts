@@ -11,6 +11,7 @@ import { latency } from './latency.ts'
 import { members } from './members.ts'
 import { memory } from './memory.ts'
 import { metrics } from './metrics.ts'
+import { pagesOfBroadcast } from './pages.ts'
 import { send } from './send.ts'
 import { snapshot } from './snapshot.ts'
 import { cleanUp } from './support/cleanup.ts'
@@ -30,6 +31,7 @@ const benches: Record<string, () => Promise<Result>> = {
   latency,
   everyday,
   metrics,
+  pages: pagesOfBroadcast,
   backlog,
   snapshot,
   memory,
