@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
+import { checkEmail } from './email-checks.ts'
 import { analyse } from './liquid/analyse.ts'
 import { engineFor } from './liquid/engine.ts'
 import { Lines } from './problems.ts'
 import { compileTemplate, loadTemplate, variablesMax } from './template.ts'
+import { trackLinks } from './track-links.ts'
 
 // Each of these took minutes to hours while its cost was quadratic.
 
 const mjml = (body: string) =>
   `<mjml><mj-body><mj-section><mj-column><mj-text>${body}</mj-text></mj-column></mj-section></mj-body></mjml>`
+
+/** Letters that are not ASCII, thousands of different ones. */
+const manyLetters = (count: number) =>
+  Array.from({ length: count }, (_, at) => String.fromCodePoint(0x4e00 + (at % 20_000))).join('')
 
 test('MJML that contains placeholder-like words compiles', async () => {
   const html = mjml(`{{ name }} liquidtag${'q'.repeat(400_000)} {{ name }}`)
@@ -53,6 +59,30 @@ test('tens of thousands of guards around as many variables are analysed', () => 
     .join('')}{% endif %}`
   const { variables } = analyse(engineFor('html').parse(source))
   expect(variables).toHaveLength(150_001)
+})
+
+test.each([
+  ['a space after a long host', `https://${'a'.repeat(1_000_000)} b`],
+  ['a long host of many letters', `https://${manyLetters(1_000_000)}`],
+  ['such a host after more slashes', `https:////${manyLetters(1_000_000)}`],
+  ['such a host after a user name', `https://a@${manyLetters(1_000_000)}`],
+])('a link or an image with an invalid address is reported, and not tracked: %s', (_name, address) => {
+  const html = `<a href="${address}">x</a><img alt="" src="${address}">`
+  const { findings } = checkEmail({
+    subject: 'x',
+    html,
+    source: html,
+    isMarketing: false,
+    postalAddress: null,
+    baseUrl: 'https://links.invalid',
+    unsubscribeUrl: '',
+    utmQuery: 'utm_source=news',
+    isSure: () => true,
+  })
+  const problem = expect.stringContaining('is not a valid address')
+  expect(findings).toMatchObject([{ check: 'link', problem }, { check: 'image', problem }, { check: 'weight' }])
+  const tracking = { trackedUrl: () => 'tracked', pixelUrl: undefined, unsubscribeUrl: undefined }
+  expect(trackLinks(html, tracking)).toBe(html)
 })
 
 test('a variable is optional only within a condition on it or its parent', () => {

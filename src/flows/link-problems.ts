@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { isPublicAddress } from '../webhooks/addresses.ts'
+import { parseWebAddress } from './web-address.ts'
 
 export type LinkProblem = { problem: string; advice: string }
 
@@ -64,8 +65,9 @@ function problemOfWebAddress(shown: string, address: string): LinkProblem | unde
 
 /** Returns undefined if this is not a valid address. Browsers accept more, such as a missing slash. */
 function hostIn(address: string): string | undefined {
-  if (!/^https?:\/\/[^\s/?#]+[^\s]*$/i.test(address) || !URL.canParse(address)) return undefined
-  const { hostname } = new URL(address)
+  const url = /^https?:\/\/[^\s/?#]/i.test(address) && !/\s/.test(address) ? parseWebAddress(address) : undefined
+  if (!url) return undefined
+  const { hostname } = url
   // A scheme that was written twice becomes the host.
   return /^https?$/i.test(hostname) || hostname.includes('..') ? undefined : hostname.replace(/\.$/, '')
 }

@@ -2,6 +2,7 @@ import { clickUrlBytesMax } from '../secrets/tokens.ts'
 import { decodeEntities, escapeHtml } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 import { missingParameters, withQuery } from './utm.ts'
+import { parseWebAddress } from './web-address.ts'
 
 export type Tracking = {
   /** Returns the URL that counts a click and redirects to `url` with `query`. Undefined: clicks are not tracked. */
@@ -80,5 +81,5 @@ function destinationOf(href: string): string | undefined {
 function encodedUrl(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop these, too
   const url = text.replace(/^[\u0000-\u0020]+|[\t\r\n]/g, '').trimEnd()
-  return /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : undefined
+  return parseWebAddress(url)?.href
 }

@@ -5,6 +5,8 @@ import type { Victim } from './victim.ts'
 const preview = (victim: Victim, flow: object) =>
   manage(victim, '/flows/preview', { subject: 'x', context: {}, ...flow })
 
+const letterOf = (index: number) => String.fromCodePoint(0x4e00 + (index % 20_000))
+
 export const hostileTemplates: HostileInput[] = [
   {
     name: 'MJML with the placeholder word',
@@ -66,6 +68,14 @@ export const hostileTemplates: HostileInput[] = [
         html: `{{missing}}${'x'.repeat(random.int(100_000, 360_000) * scale)}{% for i in (1..3000) %}<a href="https://example.com/{{i}}">x</a>{% endfor %}`,
       }),
     ],
+  },
+  {
+    name: 'link with a long invalid host',
+    // Not scaled: a longer one is rendered in a task process.
+    fire: async (victim, random) => {
+      const x = random.pick([`${'a'.repeat(90_000)} b`, `${'a/'.repeat(45_000)} b`, repeat(90_000, letterOf)])
+      return [await preview(victim, { html: `<a href="https://{{x}}">x</a><img src="https://{{x}}">`, context: { x } })]
+    },
   },
   {
     name: 'template of many tags, previewed again and again',
