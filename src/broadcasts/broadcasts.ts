@@ -20,13 +20,13 @@ import { type FlowOfBroadcast, findFlowOf } from './flow-of-broadcast.sql.ts'
 import { queryAudience, resolveAudience, withoutDeleted } from './resolve-audience.ts'
 import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
-import { checkSubject, checkVariants } from './variants.ts'
+import { checkSubjects, checkVariants } from './variants.ts'
 
 export type { Broadcast, BroadcastContent, Variant } from './broadcasts.sql.ts'
 
 const draftsMax = 1_000
 
-/** The runner compiles the subjects of variants. */
+/** The runner compiles the subjects. */
 export type DraftParts = { db: Db; runner: TemplateRunner }
 
 export async function createBroadcast(
@@ -35,7 +35,8 @@ export async function createBroadcast(
   userId: UserId | null,
   content: BroadcastContent,
 ): Promise<Broadcast> {
-  const checked = await checkContent({ db, runner }, organizationId, content)
+  await checkSubjects(runner, organizationId, content)
+  const checked = await checkContent(db, organizationId, content)
   if ((await countBroadcasts(db, organizationId)) >= draftsMax)
     throw new Refusal('conflict', `An organization can have at most ${draftsMax} drafts. Delete one first.`)
   const id = newId('brc')
@@ -99,9 +100,9 @@ export async function freeName(db: Reader, organizationId: OrganizationId, name:
 export const notIn = ({ status }: Pick<Broadcast, 'status'>, advice: string) =>
   new Refusal('conflict', `This broadcast is ${status}. ${advice}`)
 
-/** Throws `Refusal` if the content is invalid. Drafts may be incomplete. */
+/** Throws `Refusal` if the content is invalid. Drafts may be incomplete. `checkSubjects` checks the subjects. */
 export async function checkContent(
-  { db, runner }: { db: Reader; runner: TemplateRunner },
+  db: Reader,
   organizationId: OrganizationId,
   content: BroadcastContent,
 ): Promise<BroadcastContent> {
@@ -112,8 +113,7 @@ export async function checkContent(
     checkKind(content, flow)
   }
   await resolveAudience(db, organizationId, content.audience)
-  await checkVariants({ db, runner }, organizationId, content)
-  if (content.subject !== null) await checkSubject(runner, organizationId, 'subject', content.subject)
+  await checkVariants(db, organizationId, content)
   const { flowId, audience, context, subject, utm, serviceAnnouncement, messagesPerHour, missedAfterSeconds } = content
   const { variants, testPercent, winnerBy, decideAfterSeconds } = content
   const name = checkName(content.name)

@@ -7,6 +7,7 @@ import { checkContent, type DraftParts, getBroadcast, getLocked, notIn, readyToS
 import { wakeStep } from './lanes.ts'
 import { checkPlannedTime, plannedStart } from './schedule.ts'
 import { emptyAudience } from './shapes.ts'
+import { checkSubjects } from './variants.ts'
 
 /** Who changes a broadcast, and whether they may start it and send service announcements. */
 export type Editor = { mayStart: boolean; mayAnnounce: boolean }
@@ -21,6 +22,8 @@ export async function changeBroadcast(
   changes: Partial<BroadcastContent>,
   editor: Editor,
 ): Promise<Broadcast> {
+  // Those that stay were checked when they were saved.
+  await checkSubjects(runner, organizationId, changes)
   return db.begin(async (tx) => {
     const current = await getLocked(tx, organizationId, id)
     const isScheduled = current.status === 'scheduled'
@@ -28,7 +31,7 @@ export async function changeBroadcast(
       throw notIn(current, 'It could be changed until it was started. Duplicate it instead.')
     const changed = { ...current, ...changes }
     if (isScheduled) checkEditor(current, changed, editor)
-    const content = await checkContent({ db: tx, runner }, organizationId, changed)
+    const content = await checkContent(tx, organizationId, changed)
     if (isScheduled) await readyToSend(tx, changed)
     await updateContent(tx, organizationId, id, content)
     if (isScheduled && !isDeepStrictEqual(content.schedule, current.schedule))

@@ -15,7 +15,7 @@ import { getBroadcast, notIn } from './broadcasts.ts'
 import { type BroadcastPreview, previewBroadcast } from './preview.ts'
 import { BroadcastChanges, changesOf } from './shapes.ts'
 import { VariantKeyOut } from './variant-shapes.ts'
-import { checkSubject, checkVariants, variantKeyOf, variantKeys } from './variants.ts'
+import { checkSubjects, checkVariants, variantKeyOf, variantKeys } from './variants.ts'
 
 const PreviewIn = Named('BroadcastPreviewInput', {
   contact_id: Type.Optional(
@@ -99,8 +99,8 @@ async function withChanges(
   if (broadcast.startedAt) throw notIn(broadcast, 'Only drafts can be changed. Duplicate it instead.')
   const changed = { ...broadcast, ...changes }
   contextAsText(changed.context)
-  if (changed.subject !== null) await checkSubject(runner, organizationId, 'subject', changed.subject)
-  await read(organizationId, (db) => checkVariants({ db, runner }, organizationId, changed))
+  await checkSubjects(runner, organizationId, changes)
+  await read(organizationId, (db) => checkVariants(db, organizationId, changed))
   return changed
 }
 

@@ -4,9 +4,10 @@ import { person } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
 import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
+import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
+import { openDb } from '../db/db.ts'
 import { localStart } from './schedule.ts'
 
 const bySubject = (relay: TestRelay) => {
@@ -316,4 +317,30 @@ test('the links of a broadcast have its campaign parameters, also of emails that
   await app.manage('POST', `/organization/broadcasts/${copy.id}/start`, {})
   await until('the emails', () => relay.mails.length === 4)
   expect(await locations()).toEqual(['Hello there https://example.com/news?utm_source=flow&utm_medium=email'])
+})
+
+test('subjects that read the brand are checked while all connections are in use', async () => {
+  const openFor = ({ connection }: TestDb) => openDb({ connection, connectionsMax: 2 })
+  await using app = await startTestApp({}, ['serve'], { openFor })
+  const { create, flow } = await fill(app)
+  const drafts = await Promise.all([create([]), create([]), create([])])
+  const subject = (at: number) => `{{ brand.name }} ${at}`
+  const heavy = '{{ brand.name }}'.repeat(41)
+  const variants = [
+    { subject: heavy, share: 50 },
+    { subject: subject(0), share: 50 },
+  ]
+  const change = (at: number) => ({ subject: subject(at), flow_id: flow, ...(at === 5 && { variants }) })
+  const changed = await Promise.all(
+    Array.from({ length: 6 }, (_, at) =>
+      app.manage('PATCH', `/organization/broadcasts/${drafts[at % 3]!.id}`, change(at)),
+    ),
+  )
+  expect(changed.map(({ status }) => status)).toEqual(Array(6).fill(200))
+  const previews = await Promise.all(drafts.map(({ act }, at) => act('preview', { draft: change(at + 3) })))
+  expect(previews.map(({ status }) => status)).toEqual(Array(3).fill(200))
+  const broken = await app.manage('PATCH', `/organization/broadcasts/${drafts[0]!.id}`, {
+    variants: [variants[0], { subject: '{{ brand.', share: 50 }],
+  })
+  expect([broken.status, broken.body.error.fields[0].path]).toEqual([422, 'variants.1.subject'])
 })

@@ -24,9 +24,9 @@ export const hasWinner = ({ variants, testPercent }: Test) => variants.length > 
 export const isTesting = (broadcast: Test & Pick<Broadcast, 'decidedAt'>) =>
   hasWinner(broadcast) && broadcast.decidedAt === null
 
-/** Throws `Refusal` if a variant is invalid. */
+/** Throws `Refusal` if a variant is invalid. `checkSubjects` checks the subjects. */
 export async function checkVariants(
-  { db, runner }: { db: Reader; runner: TemplateRunner },
+  db: Reader,
   organizationId: OrganizationId,
   { variants, flowId }: Pick<BroadcastContent, 'variants' | 'flowId'>,
 ): Promise<void> {
@@ -43,17 +43,24 @@ export async function checkVariants(
       throw invalid({ path, problem: 'must have either a subject or a flow_version' })
     if (number !== null && !versions.has(number))
       throw invalid({ path: `${path}.flow_version`, problem: 'is not a published version of the flow' })
-    if (subject !== null) await checkSubject(runner, organizationId, `${path}.subject`, subject)
   }
 }
 
-/** Throws `Refusal` if the subject is empty or not a valid template. */
-export async function checkSubject(
+/**
+ * Throws `Refusal` if one of the subjects is empty or not a valid template. Compiling them may take another connection and
+ * a task process, so the caller must not hold a connection.
+ */
+export async function checkSubjects(
   runner: TemplateRunner,
   organizationId: OrganizationId,
-  path: string,
-  subject: string,
-) {
+  { subject, variants = [] }: Partial<Pick<BroadcastContent, 'subject' | 'variants'>>,
+): Promise<void> {
+  if (typeof subject === 'string') await checkSubject(runner, organizationId, 'subject', subject)
+  for (const [position, { subject: own }] of variants.entries())
+    if (own !== null) await checkSubject(runner, organizationId, `variants.${position}.subject`, own)
+}
+
+async function checkSubject(runner: TemplateRunner, organizationId: OrganizationId, path: string, subject: string) {
   if (subject.trim() === '') throw invalid({ path, problem: 'must not be empty' })
   if (/[\r\n]/.test(subject)) throw invalid({ path, problem: 'must be a single line' })
   const compiled = await runner.compile(organizationId, { subject, html: '<p>-</p>', htmlFormat: 'html', text: null })
@@ -88,7 +95,7 @@ export async function loadVersions(
   const numbers = variants.flatMap(({ flow_version: number }) => number ?? [])
   const ids = numbers.length === 0 ? new Map() : await findVersionIds(db, organizationId, flowId!, numbers)
   const keys = [pinnedId, ...ids.values()].map((id) => ({ organizationId, id }))
-  const versions = await templates.getAll(keys)
+  const versions = await templates.getAll(keys, db)
   const stored = versions.get(pinnedId)
   const pinned = stored && subject !== null ? await withSubject(stored, subject) : stored
   const versionOf = async ({ subject, flow_version: number }: Variant) => {
