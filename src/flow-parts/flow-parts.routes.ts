@@ -12,15 +12,16 @@ import { changePart, createPart, deletePart, getPart, namePattern, partBytesMax,
 
 const flowsMax = 100
 
-const PartOut = Named('FlowPart', {
+const PartSummaryOut = Named('FlowPartSummary', {
   id: Type.String(),
   name: Type.String(),
-  html: Type.String(),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
+const PartOut = Named('FlowPart', { ...PartSummaryOut.properties, html: Type.String() })
 const Html = Type.String({ maxLength: partBytesMax, description: 'HTML or MJML with Liquid, up to 100 KB.' })
 const partOut = outOf(PartOut, { id: 'prt' })
+const partSummaryOut = outOf(PartSummaryOut, { id: 'prt' })
 
 export function flowPartRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -29,12 +30,12 @@ export function flowPartRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
       schema: {
         operationId: 'listFlowParts',
         summary: 'List flow parts',
-        description: 'All parts by name, in one response.',
-        response: answers(Type.Array(PartOut)),
+        description: 'All parts by name, in one response, without their HTML.',
+        response: answers(Type.Array(PartSummaryOut)),
       },
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
-        return ok((await read(organizationId, (tx) => selectParts(tx, organizationId))).map(partOut))
+        return ok((await read(organizationId, (tx) => selectParts(tx, organizationId))).map(partSummaryOut))
       },
     })
 

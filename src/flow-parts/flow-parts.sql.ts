@@ -5,7 +5,8 @@ import type { FlowId, FlowPartId, OrganizationId } from '../values/ids.ts'
 
 export type FlowPart = { id: FlowPartId; name: string; html: string; createdAt: Date; updatedAt: Date }
 
-const columns = sql`id, name, html, created_at, updated_at`
+const summary = sql`id, name, created_at, updated_at`
+const columns = sql`${summary}, html`
 
 /** Returns undefined if the name is taken. */
 export const insertPart = (
@@ -19,7 +20,7 @@ export const insertPart = (
     returning ${columns}`)
 
 export const selectParts = (db: Reader, organizationId: OrganizationId) =>
-  db<FlowPart>`select ${columns} from flow_parts where organization_id = ${organizationId} order by name`
+  db<Omit<FlowPart, 'html'>>`select ${summary} from flow_parts where organization_id = ${organizationId} order by name`
 
 export const selectPartsByName = (db: Reader, organizationId: OrganizationId, names: readonly string[]) =>
   db<Pick<FlowPart, 'name' | 'html'>>`

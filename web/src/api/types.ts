@@ -119,7 +119,8 @@ export type CheckedLink = Item<Data<`${Org}/flows/check-links`, 'post'>>
 
 export type Brand = Data<`${Org}/brand`, 'get'>
 export type BrandChange = Body<`${Org}/brand`, 'patch'>
-export type FlowPart = Item<Data<`${Org}/flow-parts`, 'get'>>
+export type FlowPartSummary = Item<Data<`${Org}/flow-parts`, 'get'>>
+export type FlowPart = Data<`${Org}/flow-parts/{id}`, 'get'>
 export type Image = Item<Data<`${Org}/images`, 'get'>>
 
 export type Broadcast = Item<Data<`${Org}/broadcasts`, 'get'>>

@@ -3,7 +3,7 @@ import { IconPlus, IconPuzzle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { FlowPart } from '../api/types.ts'
+import type { FlowPartSummary } from '../api/types.ts'
 import { FlowsFrame } from '../flows/flows-frame.tsx'
 import { ActionMenu } from '../ui/action-menu.tsx'
 import type { Column } from '../ui/data-table.tsx'
@@ -17,13 +17,13 @@ export function FlowPartsPage() {
   const parts = useQuery(flowPartsQuery)
   const invalidate = useInvalidate()
   const [adding, setAdding] = useState(false)
-  const [editing, setEditing] = useState<FlowPart>()
+  const [editing, setEditing] = useState<FlowPartSummary>()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       Create part
     </Button>
   )
-  const remove = async (part: FlowPart) => {
+  const remove = async (part: FlowPartSummary) => {
     await deleteFlowPart(part.id)
     await invalidate(keys.flowParts)
     toast('Part deleted.')
@@ -48,7 +48,10 @@ export function FlowPartsPage() {
   )
 }
 
-const columns = (onEdit: (part: FlowPart) => void, remove: (part: FlowPart) => Promise<void>): Column<FlowPart>[] => [
+const columns = (
+  onEdit: (part: FlowPartSummary) => void,
+  remove: (part: FlowPartSummary) => Promise<void>,
+): Column<FlowPartSummary>[] => [
   {
     header: 'Name',
     phone: 'title',

@@ -8,11 +8,12 @@ export const flowPartsQuery = queryOptions({
   queryKey: keys.flowParts,
   queryFn: () => dataOf(api.GET('/api/v1/organization/flow-parts')),
 })
-/** With the flows that include the part. */
+/** With its text and the flows that include it. Not kept, so that nobody edits an old text. */
 export const flowPartQuery = (id: string) =>
   queryOptions({
     queryKey: keys.flowPart(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/flow-parts/{id}', at(id))),
+    gcTime: 0,
   })
 export const createFlowPart = (body: { name: string; html: string }) =>
   dataOf(api.POST('/api/v1/organization/flow-parts', { body }))

@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { FlowPart } from '../api/types.ts'
+import type { FlowPart, FlowPartSummary } from '../api/types.ts'
 import { rebuildFlow } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { ErrorLine } from '../ui/states.tsx'
+import { ErrorLine, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeFlowPart, createFlowPart, flowPartQuery } from './flow-parts.api.ts'
 
@@ -57,38 +57,55 @@ export function NewPartDialog({ onClose }: { onClose: () => void }) {
 }
 
 /** Stays open after a change if published flows include the part. */
-export function EditPartDialog({ part, onClose }: { part: FlowPart; onClose: () => void }) {
-  const invalidate = useInvalidate()
-  const flows = useQuery(flowPartQuery(part.id)).data?.flows ?? []
+export function EditPartDialog({ part, onClose }: { part: FlowPartSummary; onClose: () => void }) {
+  const details = useQuery(flowPartQuery(part.id))
   const [isSaved, setSaved] = useState(false)
-  const form = useRequestForm({
-    initialValues: { html: part.html },
-    send: ({ html }) => changeFlowPart(part.id, html),
-    onSuccess: () => invalidate(keys.flowParts, keys.flowPreviews),
-    onSaved: () => (flows.length > 0 ? setSaved(true) : onClose()),
-  })
   return (
     <Dialog opened onClose={onClose} saved={isSaved} title={part.name} size="xl">
-      <Stack gap="sm">
-        {flows.length > 0 && (
-          <Group gap={6}>
-            <Text size="sm">Included in:</Text>
-            {flows.map(({ id, name }) => (
-              <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')}>
-                {name}
-              </Anchor>
-            ))}
-          </Group>
+      <Load query={details}>
+        {({ html, flows }) => (
+          <Stack gap="sm">
+            {flows.length > 0 && (
+              <Group gap={6}>
+                <Text size="sm">Included in:</Text>
+                {flows.map(({ id, name }) => (
+                  <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')}>
+                    {name}
+                  </Anchor>
+                ))}
+              </Group>
+            )}
+            {isSaved ? (
+              <PublishAgain flows={flows} onDone={onClose} />
+            ) : (
+              <EditPart
+                id={part.id}
+                html={html}
+                onCancel={onClose}
+                onSaved={() => (flows.length > 0 ? setSaved(true) : onClose())}
+              />
+            )}
+          </Stack>
         )}
-        {isSaved ? (
-          <PublishAgain flows={flows} onDone={onClose} />
-        ) : (
-          <DialogForm form={form} action="Save" onCancel={onClose}>
-            <Textarea label="MJML or HTML" required {...code} {...form.field('html')} />
-          </DialogForm>
-        )}
-      </Stack>
+      </Load>
     </Dialog>
+  )
+}
+
+type EditProps = Pick<FlowPart, 'id' | 'html'> & { onCancel: () => void; onSaved: () => void }
+
+function EditPart({ id, html: initial, onCancel, onSaved }: EditProps) {
+  const invalidate = useInvalidate()
+  const form = useRequestForm({
+    initialValues: { html: initial },
+    send: ({ html }) => changeFlowPart(id, html),
+    onSuccess: () => invalidate(keys.flowParts, keys.flowPreviews),
+    onSaved,
+  })
+  return (
+    <DialogForm form={form} action="Save" onCancel={onCancel}>
+      <Textarea label="MJML or HTML" required {...code} {...form.field('html')} />
+    </DialogForm>
   )
 }
 

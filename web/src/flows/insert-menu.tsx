@@ -1,10 +1,12 @@
 import { Button, Menu, ScrollArea, Text } from '@mantine/core'
 import { IconBraces, IconPhoto, IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
 import type { Variable } from '../api/types.ts'
-import { flowPartsQuery } from '../flow-parts/flow-parts.api.ts'
+import { flowPartQuery, flowPartsQuery } from '../flow-parts/flow-parts.api.ts'
 import { attributesQuery } from '../segments/segments.api.ts'
+import { toast } from '../ui/toast.tsx'
 import { type Block, blocks, imageBlock, partBlock, variableBlock } from './insert-blocks.ts'
 import { isContextVariable } from './sample-data.ts'
 import { nameHelp } from './template-help.ts'
@@ -50,6 +52,13 @@ export function InsertMenu({ isText, variables, onInsert }: Props) {
 
 function BlockMenu({ onInsert }: Pick<Props, 'onInsert'>) {
   const parts = useQuery(flowPartsQuery).data
+  const queries = useQueryClient()
+  // Where it is inserted depends on its text.
+  const insertPart = useMutation({
+    mutationFn: (id: string) => queries.fetchQuery(flowPartQuery(id)),
+    onSuccess: (part) => onInsert(partBlock(part)),
+    onError: (error) => toast(messageOf(error), 'bad'),
+  })
   return (
     <Menu position="bottom-start" returnFocus={false}>
       <Menu.Target>
@@ -68,7 +77,7 @@ function BlockMenu({ onInsert }: Pick<Props, 'onInsert'>) {
             <>
               <Menu.Label>Your parts</Menu.Label>
               {parts.map((part) => (
-                <Menu.Item key={part.id} onClick={() => onInsert(partBlock(part))}>
+                <Menu.Item key={part.id} onClick={() => insertPart.mutate(part.id)}>
                   {part.name}
                 </Menu.Item>
               ))}
