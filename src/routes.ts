@@ -178,7 +178,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     }),
   )
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))
-  await add(server, imageFileRoutes(parts.servedImages))
+  await add(server, imageFileRoutes({ images: parts.servedImages, missLimit: parts.pageLimit }))
   await add(server, async (pages) => {
     pages.addHook('onRequest', limitByAddress(parts.pageLimit))
     const { recipientNamesMsMax } = parts.limits

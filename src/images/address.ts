@@ -1,14 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { ImageId, OrganizationId } from '../values/ids.ts'
 import { readUuid, uuidBytes, writeUuid } from '../values/uuid.ts'
-import { extensionOf } from './formats.ts'
+import { extensionOf, imageFormats } from './formats.ts'
 import type { Image } from './images.sql.ts'
 
 // The last part of the path of an image: organization, id and secret in base64url, and the extension. The secret is stored,
 // not derived from APP_SECRET, so that the images of old emails stay visible whatever happens to the secret.
 
 export const secretBytes = 16
-const keyPattern = /^([A-Za-z0-9_-]{64})\.([a-z]+)$/
+const extensions = Object.values(imageFormats).map(({ extension }) => extension)
+const keyPattern = new RegExp(`^([A-Za-z0-9_-]{64})\\.(${extensions.join('|')})$`)
 
 type Addressed = Pick<Image, 'organizationId' | 'id' | 'secret' | 'contentType'>
 

@@ -1,13 +1,22 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { failureLog } from '../../test/support/failure-log.ts'
 import { createFlow } from '../../test/support/flows.ts'
-import { downloadImage, fileOf, uploadImage } from '../../test/support/images.ts'
-import { startSharedApp, startTestApp } from '../../test/support/test-app.ts'
+import { addImage, downloadImage, fileOf, uploadImage } from '../../test/support/images.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
 import { BucketFiles } from '../email-contents/bucket-files.ts'
+import { createServer } from '../http/server.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
+import { parseId } from '../values/ids.ts'
 import { formatOf } from './formats.ts'
+import { imageFileRoutes } from './image-files.routes.ts'
 import { ServedImages } from './served-images.ts'
 
 const failures = failureLog(pino({ level: 'silent' }))
@@ -214,6 +223,104 @@ test('many readers of one image cause one read, and slow readers of many images 
   for (const image of [sent[0]!, sent[0]!]) images.end(image)
   expect(images.begin(sent[9]!)).toBe(true)
 })
+
+test('readers who disconnect or stop reading hold no memory', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  // Larger than what the connections buffer, if it is requested 50 times.
+  const noise = createHash('shake256', { outputLength: 300 * 300 * 3 })
+    .update('noise')
+    .digest()
+  const noisy = await sharp(noise, { raw: { width: 300, height: 300, channels: 3 } })
+    .png()
+    .toBuffer()
+  const file = fileOf((await addImage(app, noisy)).url)
+  await using files = await startFileServer(app)
+  const connections = promisify(files.server.server.getConnections.bind(files.server.server))
+
+  // While the image is being read.
+  await app.db.begin(async (tx) => {
+    await tx`lock table images in access exclusive mode`
+    const early = await files.request(file, 1)
+    await until('the query', async () => (await lockWaits(app.db)).length > 0)
+    early.destroy()
+    await until('the disconnection', async () => (await connections()) === 0)
+  })
+  expect(await files.get(file)).toBe(200)
+  await until('the memory', files.isIdle)
+
+  // While responses wait for the first one.
+  const pipelined = await files.request(file, 50)
+  await until('the first response', () => !files.isIdle())
+  pipelined.destroy()
+  await until('the memory', files.isIdle)
+
+  await using impatient = await startFileServer(app, { sendMsMax: 200 })
+  const slow = await impatient.request(file, 50)
+  await until('the first response', () => !impatient.isIdle())
+  await until('the memory', impatient.isIdle)
+  slow.destroy()
+})
+
+test('addresses without an image are searched for once in a while, and few times by one client', async () => {
+  const app = await newApp()
+  const other = fileOf((await addImage(app, png)).url)
+  const file = fileOf((await addImage(app, png)).url)
+  const wrong = (end: string) => `${file.slice(0, 62)}${end}.png`
+  await using files = await startFileServer(app, { missesPerSecond: 0.001 })
+  for (const [path, status] of [
+    [file, 200],
+    ['x.png', 404],
+    [wrong('AA'), 404],
+    [wrong('AA'), 404],
+    [wrong('BB'), 429],
+    [other, 429],
+    [file, 200],
+  ] as const)
+    expect([path, await files.get(path)]).toEqual([path, status])
+})
+
+type FileServerOptions = { sendMsMax?: number; missesPerSecond?: number }
+
+/** Serves images alone, with its own limits. */
+async function startFileServer({ db, organizationId }: TestApp, options: FileServerOptions = {}) {
+  const { sendMsMax = 60_000, missesPerSecond = 0 } = options
+  const images = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }))
+  const server = createServer({ log: pino({ level: 'silent' }), baseUrl: 'http://localhost', trustProxy: false })
+  server.decorateRequest('trackingHostOf', null)
+  await server.register(
+    imageFileRoutes({ images, missLimit: new RateLimit({ perSecond: missesPerSecond }), sendMsMax }),
+  )
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = server.server.address() as AddressInfo
+  const largest = {
+    organizationId: parseId('org', organizationId)!,
+    contentType: 'image/png',
+    etag: '""',
+    content: Buffer.alloc(32 * 1024 * 1024),
+  }
+  return {
+    server,
+    get: async (file: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}/i/${file}`)
+      await response.arrayBuffer()
+      return response.status
+    },
+    /** Sends requests on one connection and reads no response. */
+    request: async (file: string, count: number) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(`GET /i/${file} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count))
+      return socket
+    },
+    /** Whether all of the memory for images of the organization that are being sent is free. */
+    isIdle: () => {
+      const isIdle = images.begin(largest)
+      if (isIdle) images.end(largest)
+      return isIdle
+    },
+    [Symbol.asyncDispose]: async () => server.close(),
+  }
+}
 
 function crcOf(bytes: Uint8Array): number {
   let crc = 0xffffffff

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
 import type { BucketFiles } from '../email-contents/bucket-files.ts'
 import { isFileGone, readWholeFile } from '../email-contents/files.ts'
+import { createCache } from '../runtime/cache.ts'
 import { Shares } from '../runtime/shares.ts'
 import { type ImageAddress, isAddressOf, readImageAddress } from './address.ts'
 import { findImage } from './images.sql.ts'
@@ -14,6 +15,10 @@ const cacheMs = 60_000
 const reads = { perOrganization: 4, overall: 8, waitingPerOrganization: 200, waitMs: 5_000 }
 /** From the bucket. Apart from the others, so that storage that does not respond delays only the images in it. */
 const bucketReads = { perOrganization: 8, overall: 32, waitingPerOrganization: 200, waitMs: 5_000 }
+/** For how long it is remembered that there is no image at an address, so that it is searched for once. */
+const missingMs = 5_000
+/** About 2 MB of memory. */
+const missingMax = 10_000
 /** Of the different images that are being sent to slow readers. */
 const sendingBytesMax = { perOrganization: 32 * mib, overall: 128 * mib }
 
@@ -30,12 +35,23 @@ export class ServedImages {
   readonly #bucketReads = new Shares(bucketReads)
   readonly #reading = new Map<string, Promise<ServedImage | undefined>>()
   readonly #sending = new Map<ServedImage, number>()
+  readonly #missing = createCache<string, true>(missingMax, { ttl: missingMs })
   /** Created by the first request. */
   #cache: LRUCache<string, ServedImage> | undefined
 
   constructor(db: Db, bucketFiles: BucketFiles) {
     this.#db = db
     this.#bucketFiles = bucketFiles
+  }
+
+  /** Whether finding the image, or that there is none, needs no query. */
+  isKnown(file: string): boolean {
+    return (
+      this.#cache?.has(file) ||
+      this.#reading.has(file) ||
+      this.#missing.has(file) ||
+      readImageAddress(file) === undefined
+    )
   }
 
   /**
@@ -50,6 +66,7 @@ export class ServedImages {
     })
     const known = this.#cache.get(file)
     if (known) return known
+    if (this.#missing.has(file)) return undefined
     const address = readImageAddress(file)
     if (!address) return undefined
     const reading = this.#reading.get(file) ?? this.#read(file, address)
@@ -60,6 +77,7 @@ export class ServedImages {
     const reading = this.#load(address)
       .then((image) => {
         if (image) this.#cache!.set(file, image)
+        else this.#missing.set(file, true)
         return image
       })
       .finally(() => this.#reading.delete(file))

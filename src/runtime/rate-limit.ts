@@ -67,6 +67,12 @@ export class RateLimit {
     return this.#take(key, nowMs) === 0
   }
 
+  /** Takes back the last call of a key, which does not count after all. */
+  giveBack(key: string): void {
+    const bucket = this.#buckets.get(key)
+    if (bucket) bucket.tokens = Math.min(this.#burst, bucket.tokens + 1)
+  }
+
   /** The calls allowed within a number of seconds. Undefined without a limit. */
   get policy(): { quota: number; windowSeconds: number } | undefined {
     if (this.#perSecond === 0) return undefined
