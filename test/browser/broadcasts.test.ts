@@ -281,10 +281,19 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   await page.getByLabel('Subject', { exact: true }).fill('Other news about {{ topic }}')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved.').waitFor()
+  // Neither the link nor the back button drops changes without a question.
+  const dialog = page.getByRole('dialog')
+  await page.getByLabel('Name').fill('July news')
   await page.getByRole('link', { name: 'Stop editing' }).click()
+  await dialog.getByText('Leave without saving?').waitFor()
+  await dialog.getByRole('button', { name: 'Stay' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.goBack()
+  await dialog.getByText('Leave without saving?').waitFor()
+  await dialog.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'June news', level: 1 }).waitFor()
 
   await page.getByRole('button', { name: 'Move' }).click()
-  const dialog = page.getByRole('dialog')
   const moved = `${new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)}T09:30`
   await dialog.getByLabel('Date and time').fill('2026-01-05T09:00')
   await dialog.getByText('Choose a time in the future.').waitFor()

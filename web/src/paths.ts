@@ -15,6 +15,7 @@ export const paths = {
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,
   broadcasts: '/broadcasts',
   broadcast: (id: string) => `/broadcasts/${id}`,
+  editBroadcast: (id: string) => `/broadcasts/${id}?edit`,
   compareBroadcasts: '/broadcasts/compare',
   contacts: '/contacts',
   contact: (id: string) => `/contacts/${id}`,

@@ -132,7 +132,11 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
           />
         )}
       </Box>
-      <UnsavedGuard dirty={dirty && !form.sending} within={paths.broadcast(id)} />
+      {/* A scheduled broadcast is shown at the same path when editing has ended. */}
+      <UnsavedGuard
+        dirty={dirty && !form.sending}
+        within={isScheduled ? paths.editBroadcast(id) : paths.broadcast(id)}
+      />
     </div>
   )
 }

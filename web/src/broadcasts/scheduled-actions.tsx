@@ -36,7 +36,7 @@ export function ScheduledActions({ broadcast }: Props) {
       <Button
         variant="default"
         component={Link}
-        to={`${paths.broadcast(broadcast.id)}?edit`}
+        to={paths.editBroadcast(broadcast.id)}
         leftSection={<IconPencil size={16} aria-hidden />}
       >
         Edit

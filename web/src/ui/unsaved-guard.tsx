@@ -3,9 +3,11 @@ import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
 import { DialogActions } from './dialog-actions.tsx'
 
-/** Asks before leaving unsaved changes. Navigation below `within` keeps them. */
+/** Asks before leaving unsaved changes. Addresses that start with `within`, a path that may have a query, keep them. */
 export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string }) {
-  const blocker = useBlocker(({ nextLocation }) => dirty && !nextLocation.pathname.startsWith(within))
+  const blocker = useBlocker(
+    ({ nextLocation: { pathname, search } }) => dirty && !`${pathname}${search}`.startsWith(within),
+  )
   useEffect(() => {
     if (!dirty) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
