@@ -177,7 +177,10 @@ export function broadcastActionRoutes(parts: StartParts): FastifyPluginAsyncType
         summary: 'Retry the failed recipients of a broadcast',
         description:
           'Sends a finished broadcast to the recipients with the status `failed`. Recipients that bounced or are suppressed are not tried again.',
-        errors: { conflict: 'The broadcast has not finished, or no recipient failed.' },
+        errors: {
+          conflict: 'The broadcast has not finished, no recipient failed, or its flow was deleted.',
+          flow_not_active: 'The flow is paused or archived.',
+        },
       },
       retryFailed,
       true,

@@ -6,7 +6,7 @@ import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import type { AudienceCounts } from './audience.sql.ts'
 import { type Broadcast, updateContent, updateStatus } from './broadcasts.sql.ts'
-import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
+import { checkFlow, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { countWholeAudience } from './count-audience.ts'
 import { controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload, stepKind } from './lanes.ts'
 import { beginRound } from './ledger.sql.ts'
@@ -167,6 +167,7 @@ export async function retryFailed(parts: ActionParts, key: Key): Promise<Broadca
   return change(parts, key, async (tx, current) => {
     if (current.status !== 'sent') throw notIn(current, 'Failed recipients can be tried again when it has finished.')
     if (!current.counts.failed) throw new Refusal('conflict', 'No recipient of this broadcast failed.')
+    await checkFlow(tx, current)
     await beginRound(tx, current)
     await updateStatus(tx, key, { status: 'preparing', startsAt: current.now })
     enqueueStep(tx, key, 'prepare', 0)

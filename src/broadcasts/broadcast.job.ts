@@ -15,12 +15,11 @@ import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pa
 import { findBrakeReason } from './brake.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { afterLastPart } from './decide.ts'
-import { giveUpBroadcast } from './failures.ts'
+import { giveUpPart } from './failures.ts'
 import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { broadcastKind, type PartPayload } from './lanes.ts'
 import { selectOpenParts } from './ledger.sql.ts'
 import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
-import type { ExpireParts } from './prepare.ts'
 import { kindOf } from './service-announcements.ts'
 import { type RecipientResult, type RetryResult, settleRecipients, settleRetries, statusOf } from './settle.ts'
 import { Slots } from './slots.ts'
@@ -29,8 +28,7 @@ import { loadVersions } from './variants.ts'
 import { windowAt } from './weekly-window.ts'
 
 export type BroadcastJobParts = AttemptParts &
-  PauseParts &
-  ExpireParts & {
+  PauseParts & {
     /** Returns false while nothing may be sent. */
     isOpen: () => boolean
     isStopping: () => boolean
@@ -103,7 +101,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       isOpen: parts.isOpen,
       waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
       load: async (claims) => claims.map(({ payload }) => payload as PartPayload),
-      giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
+      giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
       handle: async (claim, payload) => {
         await sendPart(sender, claim, payload)
         return { peer: 'responsive' }

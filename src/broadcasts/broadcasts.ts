@@ -142,9 +142,20 @@ export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<Rea
   if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
   const flow = await findFlowOf(db, organizationId, flowId)
   if (!flow) throw invalid({ path: 'flow_id', problem: 'does not exist' })
-  if (flow.status !== 'active')
-    throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
+  checkActive(flow)
   checkKind(broadcast, flow)
   const options = { flowKind: kindOf(broadcast), now: broadcast.now }
   return { flow, audience: await queryAudience(db, organizationId, broadcast.audience, options) }
+}
+
+/** Throws `Refusal` if a broadcast whose recipients are frozen cannot be sent again. Its audience no longer matters. */
+export async function checkFlow(db: Reader, { organizationId, flowId }: Broadcast): Promise<void> {
+  const flow = flowId && (await findFlowOf(db, organizationId, flowId))
+  if (!flow) throw new Refusal('conflict', 'The flow of this broadcast was deleted, so nothing can be sent through it.')
+  checkActive(flow)
+}
+
+function checkActive({ status }: FlowOfBroadcast): void {
+  if (status === 'active') return
+  throw new Refusal('flow_not_active', `This flow is ${status}. Activate it to send through it.`)
 }

@@ -2,27 +2,27 @@ import { type Claim, endJobs } from '../queue/queue.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBroadcast } from './broadcasts.sql.ts'
-import { type ExpireParts, expire } from './prepare.ts'
+import { abandon, type PrepareParts } from './prepare.ts'
 
 /** What is left to do for a broadcast that has ended is tried again after this time. */
 const cleanUpRetryMs = 60 * 60 * 1_000
 const reason = 'failed'
 
 /**
- * Called when a job of a broadcast has failed several times in a row. The broadcast ends or is paused with a reason, instead
+ * Called when a step of a broadcast has failed several times in a row. The broadcast ends or is paused with a reason, instead
  * of being tried again and again: emails could be sent twice each time.
  */
-export async function giveUpBroadcast(parts: ExpireParts & PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
+export async function giveUpStep(parts: PrepareParts & PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
+  const broadcast = await findBroadcast(parts.db, claim.organizationId, id)
+  if (broadcast?.status === 'scheduled' || broadcast?.status === 'preparing')
+    return abandon(parts, claim, broadcast, reason)
+  await giveUpPart(parts, claim, id)
+}
+
+/** Like `giveUpStep`, for a part of a broadcast that is being sent. */
+export async function giveUpPart(parts: PauseParts, claim: Claim, id: BroadcastId): Promise<void> {
   const key = { organizationId: claim.organizationId, id }
   const status = (await findBroadcast(parts.db, key.organizationId, id))?.status
-  if (status === 'scheduled' || status === 'preparing')
-    return expire(
-      parts,
-      claim,
-      key,
-      reason,
-      'It could not be prepared because of an internal error, so it was not sent.',
-    )
   const detail = 'Sending failed several times because of an internal error. Resume it to try again, or cancel it.'
   if (status === 'sending') await pauseAutomatically(parts, key, async () => ({ reason, detail }))
   const isPaused = status === 'sending' || status === 'paused'

@@ -119,11 +119,11 @@ export const beginRound = (tx: Tx, { organizationId, id }: Key) =>
 
 type Changed = { organizationId: OrganizationId; broadcastId: BroadcastId; status: RecipientStatus }
 
-/** Failed recipients of a range become pending. */
+/** Failed recipients of a range become pending. They keep the reason, in case they are not tried again. */
 export async function resetFailed(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
   const rows = await tx<Changed>`
     update broadcast_recipients
-    set status = 'pending', reason = null, message_id = null
+    set status = 'pending', message_id = null
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
       and status = 'failed'
     returning organization_id, broadcast_id, status`
@@ -131,6 +131,16 @@ export async function resetFailed(tx: Tx, { organizationId, id }: Key, range: Id
 }
 
 export type LedgerCounts = Partial<Record<RecipientStatus, number>>
+
+/** Recipients of a range that were to be tried again are failed, as they were before. */
+export async function resetPending(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
+  const rows = await tx<Changed>`
+    update broadcast_recipients set status = 'failed'
+    where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
+      and status = 'pending'
+    returning organization_id, broadcast_id, status`
+  addToCounts(tx, 'pending', rows)
+}
 
 /** Counts the rows of a range of the ledger. */
 export async function countLedger(db: Reader, { organizationId, id }: Key, range: IdRange): Promise<LedgerCounts> {
@@ -191,7 +201,7 @@ export async function reconcileQueued(tx: Tx, { organizationId, id }: Key, range
 /** Recipients of a range that were not sent become cancelled. */
 export async function cancelPending(tx: Tx, { organizationId, id }: Key, range: IdRange): Promise<void> {
   const rows = await tx<Changed>`
-    update broadcast_recipients set status = 'cancelled'
+    update broadcast_recipients set status = 'cancelled', reason = null
     where organization_id = ${organizationId} and broadcast_id = ${id} and ${inRange(range)(sql`contact_id`)}
       and status = 'pending'
     returning organization_id, broadcast_id, status`

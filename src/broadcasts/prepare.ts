@@ -18,7 +18,7 @@ import {
   type ZoneRule,
 } from './audience.sql.ts'
 import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
-import { type ReadyBroadcast, readyToSend } from './broadcasts.ts'
+import { checkFlow, type ReadyBroadcast, readyToSend } from './broadcasts.ts'
 import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
 import {
@@ -29,12 +29,12 @@ import {
   type NewPart,
   type PartRecipients,
   replaceParts,
-  resetFailed,
   selectLedgerZones,
   selectRangeEnds,
   updateFreezing,
 } from './ledger.sql.ts'
 import { forLedger } from './ledger-slices.ts'
+import { endRetry, isRetry, resetAllFailed } from './retry.ts'
 import { localStart, sameTimeZone } from './schedule.ts'
 import { isTesting } from './variants.ts'
 
@@ -46,13 +46,10 @@ const zonesMax = 1_000
 
 type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
 
-export type ExpireParts = {
+export type PrepareParts = {
   db: Db
   /** Informs the owners that the broadcast was not sent. */
   onExpired: Report
-}
-
-export type PrepareParts = ExpireParts & {
   work: BoundedWork
   isStopping: () => boolean
 }
@@ -76,19 +73,16 @@ export async function prepareBroadcast(parts: PrepareParts, claim: Claim, id: Br
     return end(isDiscarded ? null : 0)
   }
   const lateMs = +broadcast.now - +(broadcast.startsAt ?? broadcast.now)
-  if (lateMs > broadcast.missedAfterSeconds * 1000)
-    return expire(parts, claim, key, 'missed', 'It could not start in time, so it was not sent.')
+  if (lateMs > broadcast.missedAfterSeconds * 1000) return abandon(parts, claim, broadcast, 'missed')
   try {
-    const isComplete = await (broadcast.recipients === null
-      ? freeze(parts, broadcast)
-      : resetAllFailed(parts, broadcast))
+    const isComplete = await (isRetry(broadcast) ? resetAllFailed(parts, broadcast) : freeze(parts, broadcast))
     if (!isComplete) return end(0)
     await startSending(parts, claim, broadcast)
   } catch (error) {
     if (error instanceof Superseded) return end(0)
-    if (error instanceof TooExpensive) return expire(parts, claim, key, 'too_expensive', tooExpensive)
+    if (error instanceof TooExpensive) return abandon(parts, claim, broadcast, 'too_expensive')
     if (!(error instanceof Refusal) || error.type === 'unavailable') throw error
-    return expire(parts, claim, key, 'not_ready', error.message)
+    return abandon(parts, claim, broadcast, error)
   }
 }
 
@@ -111,25 +105,41 @@ const beginScheduled = (db: Db, claim: Claim, { organizationId, id }: Key): Prom
     return findBroadcast(tx, organizationId, id)
   })
 
-const tooExpensive =
-  'Selecting its audience takes too long, so it was not sent. Use segments with fewer or simpler conditions.'
-
 type Key = Pick<Broadcast, 'organizationId' | 'id'>
 
-/** Ends a broadcast that was not sent. The step runs again, to delete what was frozen. */
-export async function expire(
-  parts: ExpireParts,
+const details = {
+  missed: 'It could not start in time, so it was not sent.',
+  too_expensive:
+    'Selecting its audience takes too long, so it was not sent. Use segments with fewer or simpler conditions.',
+  failed: 'It could not be prepared because of an internal error, so it was not sent.',
+}
+const retryDetails: typeof details = {
+  missed: 'Sending to the failed recipients could not start in time.',
+  too_expensive: 'Selecting the failed recipients takes too long.',
+  failed: 'Sending to the failed recipients could not be prepared because of an internal error.',
+}
+
+/** Ends a broadcast, or a retry of its failed recipients, that could not begin. */
+export async function abandon(
+  parts: PrepareParts,
   claim: Claim,
-  key: Key,
-  reason: string,
-  detail: string,
+  broadcast: Broadcast,
+  cause: keyof typeof details | Refusal,
 ): Promise<void> {
+  const texts = isRetry(broadcast) ? retryDetails : details
+  const why =
+    cause instanceof Refusal ? { reason: 'not_ready', detail: cause.message } : { reason: cause, detail: texts[cause] }
+  await (isRetry(broadcast) ? endRetry : expire)(parts, claim, broadcast, why)
+}
+
+/** Ends a broadcast that was not sent. The step runs again, to delete what was frozen. */
+async function expire(parts: PrepareParts, claim: Claim, key: Key, why: { reason: string; detail: string }) {
   await parts.db.begin(async (tx) => {
     const current = await lockBroadcast(tx, key.organizationId, key.id)
     await settleJobs(tx, [{ claim, retryInMs: current?.freezing ? 0 : null }])
     if (current?.status !== 'scheduled' && current?.status !== 'preparing') return
-    await updateStatus(tx, key, { status: 'expired', reason, detail })
-    await parts.onExpired(tx, { ...current, reason, detail })
+    await updateStatus(tx, key, { status: 'expired', ...why })
+    await parts.onExpired(tx, { ...current, ...why })
     await announceBroadcast(tx, key, 'broadcastFinished')
   })
 }
@@ -200,19 +210,18 @@ async function zoneRule(
   return { zones, rule: { attribute, zones: grouped, fallback } }
 }
 
-/** Failed recipients become pending. Returns false if the process is stopping. */
-const resetAllFailed = (parts: PrepareParts, broadcast: Broadcast): Promise<boolean> =>
-  forLedger(parts, broadcast, (tx, range) => resetFailed(tx, broadcast, range))
-
 /** Creates the parts in one transaction. */
 async function startSending(parts: PrepareParts, claim: Claim, { organizationId, id }: Broadcast): Promise<void> {
   await parts.work(organizationId, async (tx) => {
     const broadcast = await lockBroadcast(tx, organizationId, id)
     if (broadcast?.status !== 'preparing') throw new Superseded('Cancelled')
-    const { flow } = await readyToSend(tx, broadcast)
-    if (broadcast.freezing) await markFrozen(tx, broadcast, broadcast.freezing)
-    const flowVersionId = broadcast.flowVersionId ?? flow.versionId
-    await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId })
+    if (isRetry(broadcast)) await checkFlow(tx, broadcast)
+    else {
+      const { flow } = await readyToSend(tx, broadcast)
+      if (broadcast.freezing) await markFrozen(tx, broadcast, broadcast.freezing)
+      const flowVersionId = broadcast.flowVersionId ?? flow.versionId
+      await updateStatus(tx, broadcast, { status: 'preparing', flowVersionId })
+    }
     const current = (await lockBroadcast(tx, organizationId, id))!
     await createParts(tx, current, isTesting(current) ? 'sample' : 'all')
     await markSending(tx, current)

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { password } from '../../test/support/people.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
+import { firstContactId, lastContactId } from '../segments/id-range.ts'
+import { parseId } from '../values/ids.ts'
+import { enqueueStep } from './actions.ts'
+import { resetFailed } from './ledger.sql.ts'
 
 const countBy = (relay: TestRelay) => {
   const counts = new Map<string, number>()
@@ -138,6 +143,61 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   expect(relay.mails.at(-1)!.recipient).toBe('incomplete@example.com')
   expect((await broadcast.act('retry-failed')).status).toBe(409)
   expect(await other.readRows()).toEqual(other.stored)
+})
+
+test('retrying needs an active flow but not the audience, and ends as it began if it cannot start', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { group, create, flow } = await fill(app)
+  const readers = await group('Readers', emails('a', 2))
+  const broadcast = await create([readers, await group('Incomplete', ['incomplete@example.com'], {})])
+  await broadcast.start()
+  await broadcast.ended()
+  const setFlow = (status: string) => app.manage('PATCH', `/organization/flows/${flow}`, { status })
+  const failed = [{ email: 'incomplete@example.com', reason: 'missing variables: city' }]
+  const endedBecause = async (reason: string) => {
+    const end = async () => {
+      const now = await broadcast.get()
+      return now.reason === reason && now
+    }
+    expect(await until('the end of the retry', end)).toMatchObject({
+      status: 'sent',
+      counts: { recipients: 3, sent: 2, failed: 1, cancelled: 0 },
+    })
+    expect(await broadcast.recipients('failed')).toMatchObject(failed)
+  }
+
+  await setFlow('paused')
+  const refused = await broadcast.act('retry-failed')
+  expect([refused.status, refused.body.error.type]).toEqual([409, 'flow_not_active'])
+  expect(await broadcast.get()).toMatchObject({ status: 'sent', counts: { failed: 1 } })
+
+  // The flow is paused after the recipients were selected.
+  await setFlow('active')
+  await app.db.begin(async (tx) => {
+    await tx`lock table broadcast_recipients in share mode`
+    expect((await broadcast.act('retry-failed')).status).toBe(200)
+    await until('the step to wait', async () => (await lockWaits(app.db)).length > 0)
+    await setFlow('paused')
+  })
+  await endedBecause('not_ready')
+
+  // As if all processes had been killed for two hours, after a part of the recipients was selected.
+  await setFlow('active')
+  const key = { organizationId: parseId('org', app.organizationId)!, id: parseId('brc', broadcast.id)! }
+  await app.db.begin(async (tx) => {
+    await tx`update broadcasts set status = 'preparing', starts_at = now() - interval '2 hours'`
+    enqueueStep(tx, key, 'prepare', 0)
+    await resetFailed(tx, key, { after: firstContactId, to: lastContactId })
+  })
+  await endedBecause('missed')
+
+  const [found] = (await app.manage('GET', '/organization/contacts?query=incomplete')).body.data
+  await app.manage('PATCH', `/organization/contacts/${found.id}`, { attributes: { city: 'Graz' } })
+  expect((await app.manage('DELETE', `/organization/groups/${readers}`)).status).toBe(200)
+  expect((await broadcast.act('retry-failed')).status).toBe(200)
+  await until('the failed recipient', () => relay.mails.length === 3)
+  expect(await broadcast.ended()).toMatchObject({ reason: null, counts: { recipients: 3, sent: 3, failed: 0 } })
 })
 
 test('a recipient that is unsubscribed or suppressed after the start gets no email and is counted apart', async () => {

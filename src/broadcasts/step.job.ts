@@ -3,7 +3,7 @@ import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { decideBroadcast } from './decide.ts'
-import { giveUpBroadcast } from './failures.ts'
+import { giveUpStep } from './failures.ts'
 import { finishBroadcast } from './finish.ts'
 import { type StepPayload, stepKind } from './lanes.ts'
 import { type PrepareParts, prepareBroadcast } from './prepare.ts'
@@ -28,7 +28,7 @@ export function stepWorker(parts: StepParts): WorkerSpec<StepPayload> {
     laneWidthMax: 1,
     isOpen: parts.isOpen,
     load: async (claims) => claims.map(({ payload }) => payload as StepPayload),
-    giveUp: (claim, { broadcastId }) => giveUpBroadcast(parts, claim, broadcastId),
+    giveUp: (claim, { broadcastId }) => giveUpStep(parts, claim, broadcastId),
     handle: async (claim, { broadcastId, step }) => {
       await steps[step](parts, claim, broadcastId)
       return { peer: 'responsive' }

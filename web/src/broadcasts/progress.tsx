@@ -58,6 +58,12 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
           {detail ?? 'It could not start in time, so nothing was sent.'} To send it, duplicate it.
         </Notice>
       )
+    case 'sent':
+      return detail ? (
+        <Notice tone="warn" role="status" title="Failed recipients were not tried again">
+          {detail}
+        </Notice>
+      ) : null
     case 'cancelled':
       return (
         <Notice tone="neutral" role="status" title="Cancelled">
