@@ -3,7 +3,7 @@ import { unused } from '../sending-limits/open-limit.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
 import { dayMs, hourMs, minuteMs } from '../values/durations.ts'
 import { newId } from '../values/ids.ts'
-import { forecast, type Pace, type Portion, type SharedLimit } from './forecast.ts'
+import { forecast, limitedPerHour, type Pace, type Portion, type SharedLimit } from './forecast.ts'
 
 /** A Wednesday, 10:00 in UTC. */
 const now = Date.parse('2026-03-04T10:00:00Z')
@@ -36,6 +36,19 @@ test('a rate spaces the emails, the first of which leave together', async () => 
   expect(await brief(everybody(4), { messagesPerHour: 2 })).toEqual([[4, 'start', '03-04T10:00', '03-04T11:30']])
   expect(await brief(everybody(7_200), { messagesPerHour: 3_600 })).toEqual([
     [7_200, 'start', '03-04T10:00', '03-04T11:59'],
+  ])
+})
+
+test('the speed of a rate is the rate, and the slower of rate and usual speed is expected', async () => {
+  const wrong: number[] = []
+  for (let rate = 1; rate <= 200_000; rate++)
+    if (limitedPerHour({ messagesPerHour: rate, limits: [] }) !== rate) wrong.push(rate)
+  expect(wrong).toEqual([])
+  expect(limitedPerHour(free)).toBeNull()
+  const oneHour = [[3_600, 'start', '03-04T10:00', '03-04T10:59']]
+  expect(await brief(everybody(3_600), { messagesPerHour: 3_600, usualSpacingMs: 10 })).toEqual(oneHour)
+  expect(await brief(everybody(3_600), { messagesPerHour: 1_000_000, usualSpacingMs: 1_100 })).toEqual([
+    [3_600, 'start', '03-04T10:00', '03-04T10:56'],
   ])
 })
 

@@ -15,7 +15,7 @@ export type Pace = {
   window: WeeklyWindow | null
   messagesPerHour: number | null
   limits: readonly SharedLimit[]
-  /** The time between two emails if nothing limits the speed, or 0 if it is not known. */
+  /** The time between two emails if only the mail server limits the speed, or 0 if it is not known. */
   usualSpacingMs: number
 }
 
@@ -36,13 +36,22 @@ export type Forecast = {
 /** Changes of the sending hours, of the day and so on that are looked ahead. */
 const stepsMax = 200
 
-/** The time between two emails, or 0 if only the mail server limits the speed and its speed is not known. */
-const spacingOf = (pace: Pace): number => limitedSpacing(pace) || pace.usualSpacingMs
+/** The time between two emails, or 0 if nothing limits the speed and that of the mail server is not known. */
+const spacingOf = (pace: Pace): number => Math.max(limitedSpacing(pace), pace.usualSpacingMs)
 
 export const isSpeedKnown = (pace: Pace): boolean => spacingOf(pace) > 0
 
+/** Makes up for the rounding errors of two divisions, which would make a whole number one too low. */
+const roundingMax = 1e-6
+
+/** The highest speed that the limits allow. Null if only the mail server limits it. */
+export function limitedPerHour(pace: Pick<Pace, 'messagesPerHour' | 'limits'>): number | null {
+  const spacingMs = limitedSpacing(pace)
+  return spacingMs === 0 ? null : Math.floor(3_600_000 / spacingMs + roundingMax)
+}
+
 /** The time between two emails, or 0 if only the mail server limits the speed. */
-export const limitedSpacing = ({ messagesPerHour, limits }: Pick<Pace, 'messagesPerHour' | 'limits'>): number =>
+const limitedSpacing = ({ messagesPerHour, limits }: Pick<Pace, 'messagesPerHour' | 'limits'>): number =>
   Math.max(
     messagesPerHour === null ? 0 : 3_600_000 / messagesPerHour,
     ...limits.map(({ limit, use, share }) => new OpenLimit(limit, use, 0).spacingMs * share),

@@ -57,7 +57,7 @@ export const PlanOut = Named(
     usual_messages_per_hour: Nullable(
       Type.Integer({
         description:
-          'The speed of the fastest of your recent broadcasts, if only the mail server limits it. Times are estimated with it. Null if there is none with 500 recipients.',
+          'The speed of the fastest of your recent broadcasts with 500 recipients or more. Times are estimated with it. Null if there is none, or if `messages_per_hour` is not higher.',
       }),
     ),
     limits: Type.Array(PlannedLimitOut, {

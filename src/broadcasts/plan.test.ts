@@ -39,16 +39,27 @@ test('the check plans a broadcast, and it is sent as planned', async () => {
     other_broadcasts: 0,
   })
 
-  // As fast as the last one, which took a minute.
+  // As fast as the last one, which took a minute. Deferred emails followed within an hour.
   const past = await create([readers])
   await app.db.statement`
     update broadcasts
-    set status = 'sent', recipients = 600, started_at = now() - interval '1 minute', finished_at = now()
+    set status = 'sent', recipients = 600, started_at = now() - interval '1 hour', finished_at = now()
     where id = (select id from broadcasts order by id desc limit 1)`
+  await app.db.statement`
+    insert into broadcast_parts (organization_id, broadcast_id, part, after_contact, to_contact, done_at)
+    select organization_id, id, part, id, id, started_at + part * interval '1 minute'
+    from broadcasts, generate_series(0, 1) as part where status = 'sent'`
   expect((await past.get()).status).toBe('sent')
   const likeBefore = await planOf({})
   expect(likeBefore.plan).toMatchObject({ messages_per_hour: null, usual_messages_per_hour: 36_000 })
   expect(likeBefore.plan.ends_at).toBe(likeBefore.plan.batches[0].ends_at)
+  const slow = await planOf({ messages_per_hour: 27 })
+  expect(slow.plan).toMatchObject({ messages_per_hour: 27, usual_messages_per_hour: null })
+  // The rate allows more than the mail server accepts.
+  const fast = await planOf({ messages_per_hour: 100_000_000 })
+  expect(fast.plan).toMatchObject({ messages_per_hour: 100_000_000, usual_messages_per_hour: 36_000 })
+  const lastsMs = ({ plan }: typeof fast) => Date.parse(plan.ends_at) - Date.parse(plan.batches[0].starts_at)
+  expect(lastsMs(fast)).toBe(lastsMs(likeBefore))
 
   // The sample has the size that the freeze gives it, and the rest follows.
   const test = {
@@ -134,6 +145,53 @@ test('the limits of mail servers and warm-up plans are part of the plan', async 
     limits: [{ left_today: 0 }],
     batches: [{ recipients: 1, starts_at: midnight(), waits_for: 'daily_limit' }],
   })
+})
+
+test('a service announcement takes the next mail server at a limit, and no warm-up delays it', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create } = await fill(app)
+  const kinds = ['transactional']
+  await make('/mail-servers', { name: 'First', url: relay.url, kinds, priority: 1, messages_per_day: 3 })
+  const second = { name: 'Second', url: relay.url, kinds, priority: 2, messages_per_second: 100, messages_per_day: 4 }
+  const { id: secondId } = await make('/mail-servers', second)
+  const { id: domain } = await make('/domains', { name: 'warm.example.com' })
+  await app.db.statement`update domains set status = 'verified', verified_at = now()`
+  await app.manage('PUT', `/organization/domains/${domain}/warm-up`, { plan: [2, 50] })
+  const terms = {
+    name: 'Terms',
+    from_email: 'terms@warm.example.com',
+    kind: 'transactional',
+    subject: 'Terms',
+    html: '<p>Read them.</p>',
+  }
+  const announcement = { flow_id: (await make('/flows', terms)).id, service_announcement: true }
+  const broadcast = await create([await group('Customers', emails('a', 9))], announcement)
+  const { plan } = (await broadcast.act('check')).body.data
+  expect(plan).toMatchObject({
+    // A rate of 98 for 4 of 7 emails.
+    messages_per_hour: (98 * 3_600 * 7) / 4,
+    limits: [
+      { name: 'First', left_today: 3 },
+      { name: 'Second', left_today: 4 },
+    ],
+    batches: [
+      { recipients: 7, waits_for: 'start' },
+      { recipients: 2, starts_at: midnight(), waits_for: 'daily_limit' },
+    ],
+  })
+  await broadcast.act('start', { expected_recipients: 9, expected_unsubscribed: 0 })
+  await until('the daily limits', async () => (await broadcast.get()).counts.sent === 7)
+  await broadcast.act('cancel')
+
+  // A rate only: it carries what the other one does not.
+  await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_day: null })
+  const again = await create([await group('Others', emails('b', 9))], announcement)
+  const { plan: lasting } = (await again.act('check')).body.data
+  expect(lasting).toMatchObject({ messages_per_hour: 98 * 3_600, batches: [{ recipients: 9, waits_for: 'start' }] })
+  await app.manage('PATCH', `/organization/mail-servers/${secondId}`, { messages_per_second: null })
+  const { plan: free } = (await again.act('check')).body.data
+  expect(free).toMatchObject({ messages_per_hour: null, limits: [], batches: [{ recipients: 9 }] })
 })
 
 test('recipients at their local time are planned by their zones', async () => {

@@ -11,12 +11,13 @@ import {
   forecast,
   hasDailyLimit,
   isSpeedKnown,
-  limitedSpacing,
+  limitedPerHour,
   type Pace,
   type Portion,
+  type SharedLimit,
 } from './forecast.ts'
 import { countOtherBroadcasts } from './other-broadcasts.sql.ts'
-import { type AppliedLimit, findLimits, type LimitParts } from './plan-limits.ts'
+import { type AppliedLimit, type AppliedLimits, findLimits, type LimitParts } from './plan-limits.ts'
 import { splitOf } from './prepare.ts'
 import { localStart, plannedStart, sameTimeZone } from './schedule.ts'
 import { kindOf } from './service-announcements.ts'
@@ -73,7 +74,7 @@ export type Plan = {
   emails: PlannedEmail[]
   /** Null if only the mail server limits the speed. */
   messagesPerHour: number | null
-  /** The speed of recent broadcasts, if only the mail server limits it and there are any. */
+  /** The speed of recent broadcasts, if there are any and the limits allow more. */
   usualMessagesPerHour: number | null
   limits: PlannedLimit[]
   batches: Batch[]
@@ -90,12 +91,12 @@ export type Plan = {
 export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, counted: Counted): Promise<Plan> {
   const { organizationId, schedule, messagesPerHour, now } = broadcast
   const emails = counted.versions.map((version, at) => emailOf(parts, broadcast, version, at, counted.subjects[at]))
-  const { limits, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
-  const spacingMs = limitedSpacing({ messagesPerHour, limits })
-  const usual =
-    spacingMs === 0 ? await parts.read(organizationId, (db) => findUsualSpeed(db, organizationId)) : undefined
+  const { limits, together, hasSiteLimits } = await limitsOfSenders(parts, broadcast, emails)
+  const perHour = limitedPerHour({ messagesPerHour, limits: together })
+  const usual = await parts.read(organizationId, (db) => findUsualSpeed(db, organizationId))
+  const usualPerHour = usual ? Math.round(usual * 3_600) : null
   const usualSpacingMs = usual ? 1000 / usual : 0
-  const pace: Pace = { window: schedule.window, messagesPerHour, limits, usualSpacingMs }
+  const pace: Pace = { window: schedule.window, messagesPerHour, limits: together, usualSpacingMs }
   const startsAt = plannedStart(schedule, now) ?? null
   const portions = portionsOf(broadcast, counted, +(startsAt ?? now))
   const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
@@ -109,8 +110,8 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   return {
     startsAt,
     emails,
-    messagesPerHour: spacingMs === 0 ? null : Math.floor(3_600_000 / spacingMs),
-    usualMessagesPerHour: usual ? Math.round(usual * 3_600) : null,
+    messagesPerHour: perHour,
+    usualMessagesPerHour: perHour !== null && usualPerHour !== null && usualPerHour >= perHour ? null : usualPerHour,
     limits: [
       ...(messagesPerHour === null ? [] : [{ ...noLimit, kind: 'messages_per_hour' as const }]),
       ...limits.map((limit) => limitOut(limit, +now)),
@@ -148,17 +149,19 @@ async function limitsOfSenders(
   parts: PlanParts,
   broadcast: Broadcast,
   emails: readonly PlannedEmail[],
-): Promise<{ limits: AppliedLimit[]; hasSiteLimits: boolean }> {
+): Promise<AppliedLimits> {
   const { organizationId, now } = broadcast
   const limits = new Map<string, AppliedLimit>()
+  const together = new Map<string, SharedLimit>()
   let hasSiteLimits = false
   for (const from of new Set(emails.map(({ fromEmail }) => fromEmail))) {
     const email = { organizationId, kind: kindOf(broadcast), from }
     const found = await parts.read(organizationId, (db) => findLimits(parts, db, email, +now))
     for (const limit of found.limits) limits.set(limit.limit.key, limit)
+    for (const limit of found.together) together.set(limit.limit.key, limit)
     hasSiteLimits ||= found.hasSiteLimits
   }
-  return { limits: [...limits.values()], hasSiteLimits }
+  return { limits: [...limits.values()], together: [...together.values()], hasSiteLimits }
 }
 
 const noLimit = { name: null, messagesPerSecond: null, messagesPerDay: null, leftToday: null }

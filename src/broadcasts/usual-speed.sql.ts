@@ -7,17 +7,25 @@ const recentMax = 50
 const recipientsMin = 500
 
 /**
- * Returns how many emails per second the fastest of the recent broadcasts sent, among those that nothing but the mail server
- * limited. Undefined if there is none. The others may have been paused for a while.
+ * Returns how many emails per second the fastest of the recent broadcasts sent, until its last part was done: deferred emails
+ * may follow hours later. Broadcasts with a rate or sending hours of their own do not count. Others may have been slowed down
+ * by a pause or a limit of their mail server, which is not stored, so the fastest is taken. Undefined if there is none.
  */
 export const findUsualSpeed = (db: Reader, organizationId: OrganizationId): Promise<number | undefined> =>
   firstValue(db<{ perSecond: number }>`
-    select (recipients / greatest(1, extract(epoch from finished_at - started_at)))::float8 as per_second
+    select (recipients / greatest(1, extract(epoch from sent_at - started_at)))::float8 as per_second
     from (
-      select * from broadcasts where organization_id = ${organizationId} order by id desc limit ${recentMax}
+      select recent.*,
+        coalesce(
+          (select max(done_at) from broadcast_parts as part
+            where part.organization_id = ${organizationId} and part.broadcast_id = recent.id),
+          finished_at) as sent_at
+      from (
+        select * from broadcasts where organization_id = ${organizationId} order by id desc limit ${recentMax}
+      ) as recent
     ) as recent
     where status = 'sent' and round = 0 and recipients >= ${recipientsMin} and messages_per_hour is null
       and variants = '[]' and schedule ->> 'window' is null and schedule ->> 'per_recipient' = 'false'
-      and finished_at > started_at
+      and sent_at > started_at
     order by 1 desc
     limit 1`)

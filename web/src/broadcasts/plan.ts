@@ -85,13 +85,11 @@ export function speedLines({
   })
   const server = limits.find(({ kind, messages_per_second: rate }) => kind === 'mail_server' && rate !== null)
   const isSet = limits.some(({ kind }) => kind === 'messages_per_hour')
-  if (perHour === null)
-    return [
-      `As fast as the mail server accepts${usual === null ? '' : `, recently ${count(usual)} per hour`}`,
-      ...named,
-    ]
+  const recently = usual === null ? '' : `, recently ${count(usual)} per hour`
+  if (perHour === null) return [`As fast as the mail server accepts${recently}`, ...named]
   const speed = `${pluralize(perHour, 'email', 'emails')} per hour`
-  return [isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`, ...named]
+  const limit = isSet ? `At most ${speed}` : `About ${speed}${server ? `, the limit of ${server.name}` : ''}`
+  return [`${limit}${recently}`, ...named]
 }
 
 /** They share the mail server, and the plan does not know how many emails of them are left. */
