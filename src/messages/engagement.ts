@@ -25,8 +25,9 @@ type Reacted = {
 
 /** Returns null if the email was not sent, or if it is a test, which has no events. */
 export function engagementOf(message: Reacted): Engagement | null {
+  if (message.isTest) return null
   if (message.status === 'bounced') return 'bounced'
-  if (message.status !== 'sent' || message.isTest) return null
+  if (message.status !== 'sent') return null
   if (message.complainedAt) return 'complained'
   if (message.unsubscribedAt) return 'unsubscribed'
   if (message.firstClickedAt) return 'clicked'

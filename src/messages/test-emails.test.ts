@@ -105,7 +105,8 @@ test('a test email that the relay rejects is bounced, without an event or a supp
     const found = await message(data.message_id)
     return found.status === 'bounced' ? found : undefined
   })
-  expect(bounced).toMatchObject({ is_test: true, events: [] })
+  expect(bounced).toMatchObject({ is_test: true, engagement: null, events: [] })
+  expect((await app.manage('GET', '/organization/messages?engagement=bounced')).body.data).toEqual([])
   expect(await traces()).toEqual(before)
 })
 
