@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
 import { password } from '../../test/support/people.ts'
-import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { type ReceivedEmail, startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { oneServerTest } from '../../test/support/server-tests.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -25,6 +25,20 @@ const noneInFlight = (app: TestApp) =>
     return held.length === 0
   })
 
+const postmark = 'the password of postmark'
+
+/** A soft bounce, reported by Postmark. */
+const reportBounce = (app: TestApp, { headers }: ReceivedEmail['mail']) =>
+  app.call('POST', '/providers/postmark/events', {
+    headers: { authorization: `Basic ${Buffer.from(`hook:${postmark}`).toString('base64')}` },
+    body: {
+      RecordType: 'Bounce',
+      Type: 'SoftBounce',
+      Details: '452 4.2.2 Over quota',
+      Metadata: { 'waxwing-id': headers.find(({ key }) => key === 'x-waxwing-id')!.value },
+    },
+  })
+
 const sum = ({ recipients, ...counts }: Record<string, number>) =>
   Object.values(counts).reduce((total, count) => total + count, 0)
 
@@ -32,7 +46,6 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   await using relay = await startRelay()
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using everything = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
-  const postmark = 'the password of postmark'
   await using app = await startTestApp({
     SMTP_URL: relay.url,
     WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -64,15 +77,7 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
     await held
     // This bounce is reported before the relay accepts the email, so before the message is recorded.
     if (recipient === 'early@example.com') {
-      const id = mail.headers.find(({ key }) => key === 'x-waxwing-id')!.value
-      const authorization = `Basic ${Buffer.from(`hook:${postmark}`).toString('base64')}`
-      const body = {
-        RecordType: 'Bounce',
-        Type: 'SoftBounce',
-        Details: '452 4.2.2 Over quota',
-        Metadata: { 'waxwing-id': id },
-      }
-      reported = app.call('POST', '/providers/postmark/events', { headers: { authorization }, body })
+      reported = reportBounce(app, mail)
       await new Promise((resolve) => setTimeout(resolve, 300))
     }
     return undefined
@@ -389,4 +394,35 @@ test('a relay that defers everything for a while loses nobody', async () => {
   expect(sent.counts).toMatchObject({ sent: 60, queued: 0, pending: 0 })
   expect(countBy(relay).size).toBe(60)
   expect(relay.mails).toHaveLength(60)
+})
+
+test('a bounce that is reported while a deferred email is sent again is counted', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({
+    SMTP_URL: relay.url,
+    MAIL_RETRY_DELAYS: '1',
+    PROVIDER_POSTMARK_TOKEN: postmark,
+  })
+  let attempts = 0
+  relay.onRecipient = () => (attempts++ === 0 ? { code: 451, text: '4.7.1 Try again later' } : undefined)
+  const reports: number[] = []
+  relay.onData = async ({ mail }) => {
+    reports.push((await reportBounce(app, mail)).status)
+    return undefined
+  }
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('Readers', emails('reader', 1))])
+  await broadcast.start()
+  await until(
+    'the second attempt',
+    async () => (await app.db`select from events where event_name = 'emailSent'`).length === 1,
+  )
+  expect([attempts, reports]).toEqual([2, [200]])
+  // One of the next checks also compares the ledger with the messages.
+  await app.db.statement`update jobs set attempt = 27 where kind = 'broadcast.step'`
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 0, bounced: 1, queued: 0 })
+  const [bounced] = await broadcast.recipients('bounced')
+  expect(bounced).toMatchObject({ reason: 'mailbox_full' })
+  const message = (await app.manage('GET', `/organization/messages/${bounced!.message_id}`)).body.data
+  expect(message).toMatchObject({ status: 'bounced', engagement: 'bounced', sent_at: expect.any(String) })
 })

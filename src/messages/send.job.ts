@@ -155,7 +155,7 @@ const workOf = ({ row, version, content }: MessageToSend, marks: Pick<Work, 'isC
   readAt: performance.now(),
 })
 
-/** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
+/** Records final outcomes of messages that belong to a broadcast, in the transaction that updates them. */
 type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
 
 async function settle({ db, broadcasts }: SendParts, changes: MessageChange[]): Promise<void> {
@@ -180,8 +180,11 @@ async function settleMessages(
     findSubscriptionsOf(tx, events),
   ])
   // Erasing a contact changes its messages, so the contact of an updated message exists until the commit.
-  const knownMessages = changes.flatMap(({ row }) => (updated.has(row.id) ? row : []))
-  await recordEvents(tx, events, { messagesAreUpdated: true, mayCountLater: true, knownMessages, subscriptions })
-  const inBroadcasts = changes.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
+  const ours = changes.filter(({ row }) => updated.has(row.id))
+  const knownMessages = ours.map(({ row }) => row)
+  // A bounce of the others was recorded, or they ended otherwise, while their emails were being sent.
+  const messagesAreUpdated = ours.length === changes.length
+  await recordEvents(tx, events, { messagesAreUpdated, mayCountLater: true, knownMessages, subscriptions })
+  const inBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
   if (inBroadcasts.length > 0) await settleBroadcasts?.(tx, inBroadcasts)
 }
