@@ -30,6 +30,7 @@ import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
+import { attributeTypes, selectAttributes } from './attributes.sql.ts'
 import { type Contact, type ContactOrder, contactOrders, isByEmail } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
 import { countMatching } from './count.ts'
@@ -39,6 +40,7 @@ import { filterQuery, readFilter } from './filter-query.ts'
 import { listContacts } from './list.ts'
 
 const groupsMax = 100
+const attributesMax = 200
 
 const ContactOut = Named('Contact', {
   id: Type.String(),
@@ -131,6 +133,24 @@ function searchAndCreate(api: Api, { db, read, readFirst, readQuickly, readCount
       const exact = request.query.exact ?? false
       return ok(await countMatching(reads, organizationIdOf(request), await readFilter(db, request), { exact }))
     },
+  })
+
+  api.get('/contacts/attributes', {
+    schema: {
+      operationId: 'listContactAttributes',
+      summary: 'List contact attributes',
+      description: `The attributes that contacts have, with the type of most of their values: up to ${attributesMax}, the most frequent first. With more than 2,000 contacts, the newest contacts, a sample of all contacts and the columns of imports are read, so a rare attribute may be missing.`,
+      response: answers(
+        Type.Array(
+          Named('ContactAttribute', {
+            name: Type.String({ description: 'In templates: `contact.attributes.<name>`.' }),
+            type: { ...oneOf(...attributeTypes), description: 'The type for a condition in a filter.' },
+          }),
+        ),
+      ),
+    },
+    handler: async (request) =>
+      ok(await read(organizationIdOf(request), (db, id) => selectAttributes(db, id, attributesMax))),
   })
 
   api.get('/segments/:id/count', {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventIdAt } from '../../test/support/event-world.ts'
+import { registerOther } from '../../test/support/people.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
@@ -622,3 +623,33 @@ test('search finds Unicode domains', async () => {
     expect([query, body.data.length, body.data[0]?.email]).toEqual([query, 1, expect.stringMatching(/^idn@/)])
   }
 })
+
+test('the attributes of contacts are listed with the type of most values, also those of a few among many contacts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const attributes = async (person: Pick<TestApp, 'manage'> = app) =>
+    (await person.manage('GET', `${contacts}/attributes`)).body.data
+  expect(await attributes()).toEqual([])
+
+  const organizationId = parseId('org', app.organizationId) as OrganizationId
+  await insertContacts(app.db, organizationId, 3_000, { plan: 'pro', seats: 3, born: '1990-02-28', trial: true })
+  await insertContacts(app.db, organizationId, 2_900)
+  await insertContacts(app.db, organizationId, 100, { seats: '4', tags: ['a'], 'a "b"': null })
+  expect(await attributes()).toEqual([
+    { name: 'seats', type: 'number' },
+    { name: 'born', type: 'date' },
+    { name: 'plan', type: 'text' },
+    { name: 'trial', type: 'boolean' },
+    { name: 'a "b"', type: 'text' },
+    { name: 'tags', type: 'list' },
+  ])
+  expect(await attributes(await registerOther(app))).toEqual([])
+})
+
+async function insertContacts(db: Db, organizationId: OrganizationId, count: number, attributes = {}): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId('con'))
+  await db.statement`
+    insert into contacts (organization_id, id, email, email_key, subscription, attributes)
+    select ${organizationId}, id, id || '@example.com', id || '@example.com', 'subscribed',
+      ${JSON.stringify(attributes)}::jsonb
+    from unnest(${ids}::uuid[]) as id`
+}

@@ -167,6 +167,17 @@ test('the status column unsubscribes and suppresses contacts, and an import neve
   ])
 })
 
+test('the attributes that an import filled are listed until it is undone, whoever has them', async () => {
+  const app = await newOrganization()
+  const { id } = await importFile(app, 'email,plan\nada@example.com,pro\n')
+  const [contact] = (await app.manage('GET', '/organization/contacts')).body.data
+  expect((await app.manage('DELETE', `/organization/contacts/${contact.id}`)).status).toBe(200)
+  const attributes = async () => (await app.manage('GET', '/organization/contacts/attributes')).body.data
+  expect(await attributes()).toEqual([{ name: 'plan', type: 'text' }])
+  expect((await app.manage('POST', `/organization/imports/${id}/undo`)).status).toBe(202)
+  expect(await attributes()).toEqual([])
+})
+
 test('a detected status column unsubscribes contacts and is stored as an attribute', async () => {
   const app = await newOrganization()
   const file = 'email,Status\nlead@example.com,lead\nleft@example.com,unsubscribed'

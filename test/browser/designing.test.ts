@@ -31,8 +31,12 @@ test('the gallery shows, renames and deletes images, and says why a file was rej
   await page.getByText('No images yet').waitFor()
 })
 
-test('a part is created, included in a flow, and changed in the published flow', async () => {
+test('a part is created, included in a flow with an attribute of an older contact, and changed in the published flow', async () => {
   const account = await registerOwner(service)
+  const addContact = (email: string, attributes = {}) =>
+    service.manage(account.session, 'POST', '/organization/contacts', { email, attributes })
+  await addContact('ada@example.com', { plan: 'pro' })
+  await Promise.all(Array.from({ length: 100 }, (_, index) => addContact(`new${index}@example.com`)))
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   const dialog = page.getByRole('dialog')
@@ -50,6 +54,8 @@ test('a part is created, included in a flow, and changed in the published flow',
   await page.getByRole('button', { name: 'Block', exact: true }).click()
   await page.getByRole('menuitem', { name: 'footer', exact: true }).click()
   await page.frameLocator('iframe').getByText('Bye for now').waitFor()
+  await page.getByRole('button', { name: 'Variable', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'contact.attributes.plan' }).click()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('button', { name: 'Publish' }).click()
   await dialog.getByRole('button', { name: 'Publish' }).click()

@@ -37,6 +37,7 @@ export async function recordAudience(recorder: Recorder): Promise<{ groupId: str
     body: { last_name: 'Berg', attributes: { plan: 'pro', seats: 5 } },
   })
   const found = await recorder.record('listContacts', { query: { query: 'ada@', limit: '10' } })
+  await recorder.record('listContactAttributes')
   await recorder.record('getContactTimeline', { params: { id: linus } })
   await recorder.record('listContactConsents', { params: { id: linus } })
   await recorder.record('removeContactFromGroup', { params: { id: groupId, contact_id: linus } })

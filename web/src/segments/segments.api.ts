@@ -7,7 +7,6 @@ import type { ContactQuery, Filter } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import type { Names } from './describe-filter.ts'
-import type { ValueType } from './filter-terms.ts'
 
 const at = (id: string) => ({ params: { path: { id } } })
 
@@ -51,28 +50,16 @@ export const changeSegment = (id: string, body: SegmentInput) =>
   dataOf(api.PATCH('/api/v1/organization/segments/{id}', { ...at(id), body }))
 export const deleteSegment = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/segments/{id}', at(id)))
 
-const sampledContacts = 100
-
-/** The attributes of the newest contacts, with the type of their values: suggestions for conditions. */
+/** The attributes that contacts have, by name, with the type of their values. */
 export const attributesQuery = queryOptions({
   queryKey: keys.attributes,
   queryFn: async () => {
-    const query = { limit: sampledContacts }
-    const { items } = await pageOf(api.GET('/api/v1/organization/contacts', { params: { query } }))
-    const known = new Map<string, ValueType>()
-    for (const { attributes } of items)
-      for (const [name, value] of Object.entries(attributes)) if (!known.has(name)) known.set(name, valueTypeOf(value))
-    return new Map([...known].sort(([a], [b]) => a.localeCompare(b)))
+    const attributes = await dataOf(api.GET('/api/v1/organization/contacts/attributes'))
+    const byName = [...attributes].sort((one, other) => one.name.localeCompare(other.name))
+    return new Map(byName.map(({ name, type }) => [name, type]))
   },
   staleTime: 60_000,
 })
-
-function valueTypeOf(value: unknown): ValueType {
-  if (typeof value === 'number') return 'number'
-  if (typeof value === 'boolean') return 'boolean'
-  if (Array.isArray(value)) return 'list'
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? 'date' : 'text'
-}
 
 const broadcastsMax = 100
 
