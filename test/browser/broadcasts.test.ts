@@ -91,8 +91,17 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await page.getByRole('dialog').getByRole('link', { name: 'View delivery' }).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
-  // Scheduled for next month, then cancelled and duplicated to be sent now. A time that has passed is rejected at once.
+  // Scheduled for next month, then cancelled and duplicated to be sent now. What is missing or has passed is reported at
+  // once.
+  await page.getByLabel('Only on certain days and hours').check()
+  for (const day of ['Mon', 'Tue', 'Wed', 'Thu', 'Fri']) await page.getByText(day, { exact: true }).click()
+  await panel.getByText('Choose at least one day.', { exact: true }).waitFor()
+  await page.getByLabel('Only on certain days and hours').uncheck()
   await page.getByRole('radio', { name: 'At a set time' }).check()
+  await panel.getByText('Choose a date and time.', { exact: true }).waitFor()
+  expect(await panel.getByRole('button', { name: 'Check recipients' }).isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await expect.poll(() => page.getByLabel('Date and time').getAttribute('aria-invalid')).toBe('true')
   const planned = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 16)
   await page.getByLabel('Date and time').fill('2026-01-05T09:00')
   await page.getByText('Choose a time in the future.', { exact: true }).waitFor()

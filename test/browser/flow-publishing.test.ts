@@ -80,7 +80,7 @@ test('a change is saved as a draft, previewed, tested, published, discarded and 
 
   await choose('Pause')
   const pausing = page.getByRole('dialog', { name: 'Pause flow?' })
-  await pausing.getByText('409 flow_not_active').waitFor()
+  await pausing.getByText('will be rejected until you activate it again').waitFor()
   expect(await manage('GET', `/flows/${id}`)).toMatchObject({ status: 'active' })
   await pausing.getByRole('button', { name: 'Pause flow' }).click()
   await page.getByText('Paused', { exact: true }).waitFor()

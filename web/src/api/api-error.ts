@@ -52,6 +52,10 @@ const fieldLabels: Record<string, string> = {
   reply_to: 'Reply-to',
   timezone: 'Time zone',
   'schedule.at': 'Date and time',
+  flow_version: 'Version',
+  messages_per_hour: 'Maximum emails per hour',
+  share: 'Share of the sample',
+  test_percent: 'Size of the sample',
 }
 
 /** The API describes a problem like “must not be empty”: with the name of its field that becomes a sentence. */

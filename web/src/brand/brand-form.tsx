@@ -24,14 +24,16 @@ const fonts = [
   { value: 'courier', label: 'Courier New' },
 ]
 
+const isColor = (text: string) => /^#[0-9a-f]{6}$/i.test(text)
+
 /** As it would be after saving, except for texts on colors. */
 function valuesOf(brand: Brand, values: FormValues): BrandValues {
   return {
     ...brand.values,
     name: values.name.trim() || brand.values.name,
     logo_url: values.logoUrl,
-    color: /^#[0-9a-f]{6}$/i.test(values.color) ? values.color : '#1f5fa3',
-    background_color: /^#[0-9a-f]{6}$/i.test(values.background_color) ? values.background_color : '#f2f4f7',
+    color: isColor(values.color) ? values.color : '#1f5fa3',
+    background_color: isColor(values.background_color) ? values.background_color : '#f2f4f7',
     font: fonts.find(({ value }) => value === values.font)?.label ?? brand.values.font,
     address:
       values.postal_address
@@ -59,6 +61,10 @@ export function BrandForm({ brand }: { brand: Brand }) {
   const invalidate = useInvalidate()
   const form = useRequestForm({
     initialValues: initialValuesOf(brand),
+    validate: ({ color, background_color: background }) => ({
+      color: isColor(color) ? undefined : 'Choose a color.',
+      background_color: isColor(background) ? undefined : 'Choose a color.',
+    }),
     send: ({ logoUrl: _, ...values }) => changeBrand({ ...values, font: values.font as NonNullable<Brand['font']> }),
     onSuccess: async (saved) => {
       queries.setQueryData(brandQuery.queryKey, saved)

@@ -19,6 +19,7 @@ import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
 import { changesOf, type Draft, draftOf, isSame, variantKeys } from './draft.ts'
+import { problemsOf } from './draft-problems.ts'
 import classes from './draft-view.module.css'
 import { EmailPreview } from './email-preview.tsx'
 import { FlowFields } from './flow-fields.tsx'
@@ -35,6 +36,7 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const [saved, setSaved] = useState(() => draftOf(broadcast))
   const form = useRequestForm({
     initialValues: saved,
+    validate: problemsOf,
     send: async (values) => {
       const changed = await changeBroadcast(id, changesOf(values, broadcast))
       setSaved(values)

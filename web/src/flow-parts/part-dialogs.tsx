@@ -21,6 +21,7 @@ const code = {
   spellCheck: false,
   styles: { input: { fontFamily: 'monospace' } },
 }
+const namePattern = /^[a-z][a-z0-9_-]*$/
 const example = `<mj-section>
   <mj-column>
     <mj-text align="center" font-size="13px" color="#667085">
@@ -34,6 +35,11 @@ export function NewPartDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
   const form = useRequestForm({
     initialValues: { name: '', html: example },
+    validate: ({ name }) => ({
+      name: namePattern.test(name.trim())
+        ? undefined
+        : 'Use lower-case letters, digits, - and _, and start with a letter.',
+    }),
     send: ({ name, html }) => createFlowPart({ name: name.trim(), html }),
     onSuccess: () => invalidate(keys.flowParts),
     onSaved: onClose,

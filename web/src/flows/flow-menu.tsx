@@ -81,8 +81,8 @@ export function FlowMenu({ flow, onDeleted, onDiscarded }: Props) {
             action: 'Pause flow',
             children: (
               <>
-                API calls that send through {name} will be rejected with <code>409 flow_not_active</code> until you
-                activate it again. Emails already queued are still sent.
+                API calls that send {name} will be rejected until you activate it again. Emails already queued are still
+                sent.
               </>
             ),
             run: () => change.mutateAsync('paused'),
@@ -101,8 +101,8 @@ export function FlowMenu({ flow, onDeleted, onDiscarded }: Props) {
             action: 'Archive flow',
             children: (
               <>
-                {name} leaves the list of flows, and API calls that send through it will be rejected with{' '}
-                <code>409 flow_not_active</code>. Emails already queued are still sent. You can activate it again.
+                {name} leaves the list of flows, and API calls that send it will be rejected. Emails already queued are
+                still sent. You can activate it again.
               </>
             ),
             run: () => change.mutateAsync('archived'),
@@ -118,8 +118,8 @@ export function FlowMenu({ flow, onDeleted, onDiscarded }: Props) {
             typed: flow.name,
             children: (
               <>
-                {name} and its versions will be deleted, and API calls that send through it will be rejected with{' '}
-                <code>404 not_found</code>. Its statistics are kept.
+                {name} and its versions will be deleted, and API calls that send it will be rejected. Its statistics are
+                kept.
               </>
             ),
             run: deleteIt,

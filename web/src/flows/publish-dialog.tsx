@@ -62,7 +62,7 @@ function Publish({ flow, stored, preview, onChoose, onClose }: PublishProps) {
           <Text>
             {flow.status === 'active'
               ? 'New sends use these changes at once. Emails already queued keep the version they were queued with.'
-              : 'The flow stays inactive, and API calls are still rejected with 409 flow_not_active.'}
+              : 'The flow stays inactive. API calls that send it are still rejected.'}
           </Text>
           {stored.base_version < flow.version && (
             <Notice tone="warn" title={`Version ${flow.version} was published after this draft was started`}>

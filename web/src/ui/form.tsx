@@ -9,8 +9,11 @@ import { ErrorLine } from './states.tsx'
 type Options<Values, Result> = {
   /** Named like the fields of the request, so that each error of the API is shown at its input. */
   initialValues: Values
-  /** Returns the problems that can be found without a request. After the first attempt, inputs are validated while typing. */
-  validate?: (values: Values) => { [Name in keyof Values]?: string | undefined }
+  /**
+   * Returns the problems that can be found without a request, by the path of their input. After the first attempt, inputs
+   * are validated while typing.
+   */
+  validate?: (values: Values) => Record<string, string | undefined>
   send: (values: Values) => Promise<Result>
   /** Also called if the form was closed before the response arrived. */
   onSuccess?: (result: Result) => unknown
