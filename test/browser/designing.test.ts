@@ -1,4 +1,6 @@
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { openTab } from './support/pages.ts'
@@ -75,4 +77,26 @@ test('a part is created, included in a flow with an attribute of an older contac
   await page.getByRole('link', { name: 'News' }).click()
   await page.getByText('Version 2', { exact: true }).waitFor()
   expect(tab.problems).toEqual([])
+})
+
+test('starters load a few previews at a time, and say which could not be loaded', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const requests: Route[] = []
+  await page.route('**/organization/flows/preview', (route) => void requests.push(route))
+  const next = (count: number) => until(`${count} requests`, async () => requests.length === count)
+  await page.goto('flows/starters')
+  await next(3)
+  const tooMany = { status: 429, json: { message: 'Too many requests.', error: { type: 'rate_limited' } } }
+  await requests[0]!.fulfill(tooMany)
+  await next(4)
+  const welcome = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Welcome' }) })
+  await welcome.getByText('No preview available').waitFor()
+  expect(await page.getByText('No preview available').count()).toBe(1)
+  expect(await barriers(page)).toEqual([])
+  // Removing the handler lets the other requests continue.
+  await page.unroute('**/organization/flows/preview')
+  await welcome.getByRole('button', { name: 'Try again to load the preview of Welcome' }).click()
+  await expect.poll(() => page.locator('iframe').count()).toBe(8)
 })

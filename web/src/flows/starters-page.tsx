@@ -1,7 +1,7 @@
-import { Anchor, Skeleton, Text } from '@mantine/core'
+import { Anchor, Button, Skeleton, Text } from '@mantine/core'
 import { IconFileCode } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { paths } from '../paths.ts'
 import { useTheme } from '../shell/color-scheme.ts'
@@ -14,9 +14,13 @@ import { type Starter, starters } from './starters.ts'
 import classes from './starters-page.module.css'
 
 const layoutWidth = 640
+/** Previews that are requested at the same time. */
+const togetherMax = 3
 
 /** The first step of a new flow: a template to begin with. */
 export function StartersPage() {
+  const [settled, setSettled] = useState(0)
+  const countSettled = useCallback(() => setSettled((count) => count + 1), [])
   return (
     <Page
       wide
@@ -33,18 +37,16 @@ export function StartersPage() {
       }
     >
       <ul className={classes.grid}>
-        {starters.map((starter) => (
-          <Card
+        {starters.map((starter, at) => (
+          <StarterCard
             key={starter.id}
-            to={paths.newFlowFrom(starter.id)}
-            title={starter.title}
-            description={`${starter.description}. ${kindLabels[starter.flow.kind]}.`}
-          >
-            <Thumbnail starter={starter} />
-          </Card>
+            starter={starter}
+            isNext={at < settled + togetherMax}
+            onSettled={countSettled}
+          />
         ))}
         <Card to={paths.newFlow} title="Blank" description="A short template in HTML.">
-          <div className={`${classes.picture} ${classes.blank}`}>
+          <div className={classes.blank}>
             <IconFileCode size={40} stroke={1.4} aria-hidden />
           </div>
         </Card>
@@ -53,13 +55,16 @@ export function StartersPage() {
   )
 }
 
-type CardProps = { to: string; title: string; description: string; children: ReactNode }
+type CardProps = { to: string; title: string; description: string; children: ReactNode; action?: ReactNode }
 
-function Card({ to, title, description, children }: CardProps) {
+function Card({ to, title, description, children, action }: CardProps) {
   return (
-    <li>
+    <li className={classes.item}>
       <Link to={to} className={classes.card ?? ''}>
-        {children}
+        {/* Only a picture: its links cannot be reached. */}
+        <div className={classes.picture} inert aria-hidden>
+          {children}
+        </div>
         <div className={classes.text}>
           <Text fw={600}>{title}</Text>
           <Text size="xs" c="dimmed">
@@ -67,32 +72,63 @@ function Card({ to, title, description, children }: CardProps) {
           </Text>
         </div>
       </Link>
+      {action}
     </li>
   )
 }
 
-/** Only a picture: its links cannot be reached. */
-function Thumbnail({ starter: { flow, sample } }: { starter: Starter }) {
+type StarterCardProps = { starter: Starter; isNext: boolean; onSettled: () => void }
+
+function StarterCard({ starter: { id, title, description, flow, sample }, isNext, onSettled }: StarterCardProps) {
   const { dark } = useTheme()
   const { name: _, ...text } = flow
   const context = toContext(
     sample,
     Object.keys(sample).map((name) => ({ name })),
   )
-  const { data } = useQuery(previewQuery({ ...text, context }))
+  const { data, isPending, isFetching, refetch } = useQuery({
+    ...previewQuery({ ...text, context }),
+    enabled: isNext,
+  })
+  useEffect(() => {
+    if (!isPending) onSettled()
+  }, [isPending, onSettled])
   return (
-    <div className={classes.picture} inert aria-hidden>
+    <Card
+      to={paths.newFlowFrom(id)}
+      title={title}
+      description={`${description}. ${kindLabels[flow.kind]}.`}
+      action={
+        !isPending &&
+        !data?.html && (
+          <Button
+            className={classes.retry ?? ''}
+            size="xs"
+            variant="default"
+            aria-label={`Try again to load the preview of ${title}`}
+            loading={isFetching}
+            onClick={() => void refetch()}
+          >
+            Try again
+          </Button>
+        )
+      }
+    >
       {data?.html ? (
         <EmailFrame
           html={data.html}
-          title={`Preview of ${flow.name}`}
+          title={`Preview of ${title}`}
           layoutWidth={layoutWidth}
           height="240px"
           scheme={dark ? 'dark' : 'light'}
         />
-      ) : (
+      ) : isPending ? (
         <Skeleton height={240} radius={0} />
+      ) : (
+        <Text className={classes.missing ?? ''} size="sm">
+          No preview available
+        </Text>
       )}
-    </div>
+    </Card>
   )
 }
