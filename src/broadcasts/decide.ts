@@ -56,7 +56,7 @@ export async function decideBroadcast(parts: DecideParts, claim: Claim, id: Broa
 const isOpen = ({ status }: Broadcast) => status === 'sending' || status === 'paused'
 
 /**
- * Returns the variant with the highest rate; of equal ones, and without any reaction, the first. Null: a user chooses.
+ * Returns the variant with the highest rate of the emails sent, as it is shown; of equal ones, and without any reaction, the first. Null: a user chooses.
  * Undefined: the process is stopping.
  */
 async function chooseWinner(parts: DecideParts, broadcast: Broadcast): Promise<number | null | undefined> {
@@ -65,9 +65,9 @@ async function chooseWinner(parts: DecideParts, broadcast: Broadcast): Promise<n
   const reactions = noReactions(broadcast)
   const isCounted = await forLedger(parts, broadcast, (tx, range) => addReactions(tx, broadcast, range, reactions))
   if (!isCounted) return undefined
-  const rates = reactions.variants.map(({ recipients, opened, clicked }) => {
+  const rates = reactions.variants.map(({ sent, opened, clicked }) => {
     const people = winnerBy === 'opens' ? opened : clicked
-    return recipients === 0 ? 0 : people / recipients
+    return sent === 0 ? 0 : people / sent
   })
   return rates.indexOf(Math.max(...rates))
 }

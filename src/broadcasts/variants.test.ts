@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emails, fill, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
+import { emails, fill, opener, storeOtherBroadcast } from '../../test/support/broadcasts.ts'
 import { person } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { newCustomer, startService } from '../../test/support/service.ts'
@@ -8,6 +8,7 @@ import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
+import { parseId } from '../values/ids.ts'
 import { localStart } from './schedule.ts'
 
 const bySubject = (relay: TestRelay) => {
@@ -41,7 +42,7 @@ const sampleSent = (broadcast: { get: () => Promise<{ decides_at: string | null 
     return now.decides_at !== null && now
   })
 
-test('the sample is split exactly, and the variant with the most clicks per recipient goes to the rest', async () => {
+test('the sample is split exactly, and the variant with the highest click rate goes to the rest', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { make, group, create, flow } = await fill(app)
@@ -144,7 +145,7 @@ test('the sample is split exactly, and the variant with the most clicks per reci
 test('a tie goes to the first variant; a wait that is interrupted pauses; a cancelled test sends nothing more', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
-  const { group, create } = await fill(app)
+  const { group, create, flow } = await fill(app)
   const groupId = await group('Readers', emails('a', 20))
   const variants = [
     { subject: 'First', share: 50 },
@@ -172,6 +173,23 @@ test('a tie goes to the first variant; a wait that is interrupted pauses; a canc
   expect((await cancelled.act('choose-variant', { variant: 'A' })).status).toBe(409)
   expect(relay.mails).toHaveLength(30)
   expect(await other.readRows()).toEqual(other.stored)
+
+  // The rate is that of the emails sent: two of three are more than three of five.
+  const judged = await create([groupId], { variants, test_percent: 50 })
+  await judged.start()
+  await sampleSent(judged)
+  const path = `/organization/broadcasts/${judged.id}/recipients?status=sent`
+  const sample: (Parameters<typeof opened>[0] & { variant: string })[] = (await app.manage('GET', path)).body.data
+  const inVariant = (key: string) => sample.filter(({ variant }) => variant === key)
+  const opened = opener(app, flow)
+  for (const each of [...inVariant('A').slice(0, 3), ...inVariant('B').slice(0, 2)]) await opened(each)
+  const messageIds = inVariant('B').map(({ message_id }) => parseId('msg', message_id))
+  await app.db.statement`
+    update broadcast_recipients set status = 'unsubscribed', reason = 'unsubscribed'
+    where message_id = any (${messageIds.slice(-2)}::uuid[])`
+  await endWait(app)
+  expect(await judged.ended()).toMatchObject({ winner: 'B', counts: { sent: 18, unsubscribed: 2 } })
+
   // At local time, the sample of each zone gets it at the planned time, and the rest at that time of a later day.
   const zones = [
     await group('Kiritimati', emails('k', 4), { city: 'London', time_zone: 'Pacific/Kiritimati' }),
