@@ -108,6 +108,7 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
           ...broadcastOut(broadcast),
           results: resultsOut(broadcast, reactions),
           results_counted_at: countedAt?.toISOString() ?? null,
+          links_complete: await results.areLinksComplete(broadcast),
           variants: variantsWithResults(broadcast, reactions.variants),
           chance: chanceOut(reactions.variants),
         })

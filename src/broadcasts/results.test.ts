@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emails, fill, opener } from '../../test/support/broadcasts.ts'
+import { emails, fill, opener, reactionOf } from '../../test/support/broadcasts.ts'
 import { createWorld, eventIn } from '../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
@@ -21,12 +21,12 @@ async function sendLarge(app: TestApp) {
   await app.db.statement`update broadcasts set recipients = 1000000 where id = ${parseId('brc', broadcast.id)!}`
   const path = `/organization/broadcasts/${broadcast.id}`
   const { body } = await app.manage('GET', `${path}/recipients`)
-  return { broadcast, path, recipients: body.data, open: opener(app, flow) }
+  return { broadcast, path, flow, recipients: body.data, open: opener(app, flow) }
 }
 
 test('the results of a large broadcast are counted in the background, and requests get the last ones', async () => {
   await using app = await startTestApp()
-  const { broadcast, path, recipients, open } = await sendLarge(app)
+  const { broadcast, path, flow, recipients, open } = await sendLarge(app)
   const { results, results_counted_at: atTheEnd } = await until('the count at the end', async () => {
     const counted = await broadcast.get()
     return counted.results_counted_at !== null && counted
@@ -48,8 +48,31 @@ test('the results of a large broadcast are counted in the background, and reques
   await until('the first count', async () => (await broadcast.get()).results_counted_at !== null)
   const [inList] = (await app.manage('GET', '/organization/broadcasts')).body.data
   expect([inList.results.opened, inList.results_counted_at]).toEqual([1, (await broadcast.get()).results_counted_at])
+
+  // When events are deleted, the links stay as they were counted before.
+  const link = 'https://example.com/news'
+  const clicked = reactionOf(app, flow, recipients[0], { eventName: 'emailClick', data: { url: link } })
+  await app.db.begin((tx) => recordEvents(tx, [clicked]))
+  const countAgain = async () => {
+    await app.db.statement`update broadcast_results set counted_at = counted_at - interval '1 hour'`
+    const before = (await broadcast.get()).results_counted_at
+    await until('a new count', async () => (await broadcast.get()).results_counted_at !== before)
+  }
+  const linksOf = async () => {
+    const { links_complete: isComplete } = await broadcast.get()
+    return [isComplete, (await app.manage('GET', `${path}/links`)).body.data]
+  }
+  await countAgain()
+  const links = [{ url: link, clicks: 1, contacts: 1 }]
+  expect(await linksOf()).toEqual([true, links])
+  await app.db.statement`insert into events_kept (since) values (now())`
+  await app.db.statement`delete from events`
+  await countAgain()
+  expect(await linksOf()).toEqual([false, links])
+  await app.db.statement`update broadcasts set recipients = 3`
+  expect(await linksOf()).toEqual([false, links])
   const compared = (await app.manage('GET', `/organization/broadcasts/compare?ids=${broadcast.id}`)).body.data
-  expect(compared).toMatchObject([{ sent: 3, delivered: 3, opened: 1, clicked: 0 }])
+  expect(compared).toMatchObject([{ sent: 3, delivered: 3, opened: 1, clicked: 1 }])
 })
 
 test('one broadcast of an organization is counted at a time, and a count that fails is not repeated at once', async () => {

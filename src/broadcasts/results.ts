@@ -1,6 +1,7 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Reader } from '../db/db.ts'
+import { areEventsKept } from '../events/partitions.ts'
 import { createCache } from '../runtime/cache.ts'
 import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
@@ -8,7 +9,14 @@ import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
 import { forLedger, type LedgerParts } from './ledger-slices.ts'
 import type { LinkClicks } from './reactions.sql.ts'
 import { addLinks, addReactions, type Links, noReactions, type Reactions, topLinks } from './reactions.ts'
-import { type ListedResults, type StoredResults, selectListed, selectResults, upsertResults } from './results.sql.ts'
+import {
+  type CountedResults,
+  type ListedResults,
+  type StoredResults,
+  selectListed,
+  selectResults,
+  upsertResults,
+} from './results.sql.ts'
 
 /** Broadcasts up to this size are counted while the request waits, in a list as long as they have so many recipients together. */
 const countedAtOnceMax = 2_000
@@ -36,8 +44,12 @@ export type Counted = Pick<StoredResults, 'reactions'> & { countedAt: Date | nul
 
 const notCounted = (broadcast: Broadcast): Counted => ({ reactions: noReactions(broadcast), countedAt: null })
 
+/** Whether its links can be counted: no event of the broadcast was deleted. */
+const areLinksComplete = async (db: Reader, { startedAt }: Broadcast): Promise<boolean> =>
+  startedAt === null || areEventsKept(db, startedAt)
+
 /** Counts the results of a broadcast in slices. Returns undefined if the process is stopping. */
-export async function countResults(parts: LedgerParts, broadcast: Broadcast): Promise<StoredResults | undefined> {
+export async function countResults(parts: LedgerParts, broadcast: Broadcast): Promise<CountedResults | undefined> {
   const startedAt = performance.now()
   const reactions = noReactions(broadcast)
   const links: Links = new Map()
@@ -45,13 +57,15 @@ export async function countResults(parts: LedgerParts, broadcast: Broadcast): Pr
     (await forLedger(parts, broadcast, (tx, range) => addReactions(tx, broadcast, range, reactions))) &&
     (await forLedger(parts, broadcast, (tx, range) => addLinks(tx, broadcast, range, links)))
   if (!areCounted) return undefined
+  // Asked last, because events may be deleted meanwhile.
+  const isComplete = await parts.work(broadcast.organizationId, (tx) => areLinksComplete(tx, broadcast))
   const countMs = performance.now() - startedAt
   return {
     broadcastId: broadcast.id,
     countedAt: broadcast.now,
     countMs,
     reactions,
-    links: topLinks(links, linksListedMax),
+    links: isComplete ? topLinks(links, linksListedMax) : null,
   }
 }
 
@@ -61,10 +75,11 @@ async function countAtOnce(db: Reader, broadcast: Broadcast): Promise<Reactions>
   return reactions
 }
 
-async function countLinksAtOnce(db: Reader, broadcast: Broadcast): Promise<LinkClicks[]> {
+/** Returns undefined if they cannot be counted any more. */
+async function countLinksAtOnce(db: Reader, broadcast: Broadcast): Promise<LinkClicks[] | undefined> {
   const links: Links = new Map()
   await addLinks(db, broadcast, wholeLedger, links)
-  return topLinks(links, linksListedMax)
+  return (await areLinksComplete(db, broadcast)) ? topLinks(links, linksListedMax) : undefined
 }
 
 const isSmall = ({ recipients }: Broadcast) => (recipients ?? 0) <= countedAtOnceMax
@@ -104,10 +119,18 @@ export class BroadcastResults {
     return (await this.#stored(broadcast)) ?? notCounted(broadcast)
   }
 
-  /** The links that were clicked most often. */
+  /** The links that were clicked most often, as they were counted last. */
   async links(broadcast: Broadcast): Promise<LinkClicks[]> {
-    if (isSmall(broadcast)) return this.#parts.read(broadcast.organizationId, (db) => countLinksAtOnce(db, broadcast))
-    return (await this.#stored(broadcast))?.links ?? []
+    const { read } = this.#parts
+    const counted = isSmall(broadcast)
+      ? await read(broadcast.organizationId, (db) => countLinksAtOnce(db, broadcast))
+      : undefined
+    return counted ?? (await this.#stored(broadcast))?.links ?? []
+  }
+
+  /** Returns false if events of the broadcast were deleted, so that clicks may be missing from its links. */
+  areLinksComplete(broadcast: Broadcast): Promise<boolean> {
+    return this.#parts.read(broadcast.organizationId, (db) => areLinksComplete(db, broadcast))
   }
 
   /** Returns the results of several broadcasts of an organization, in their order. The first small ones are counted. */

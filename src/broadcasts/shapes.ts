@@ -192,6 +192,10 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
     { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
   ),
   results_counted_at: countedAt,
+  links_complete: Type.Boolean({
+    description:
+      'False if events of the broadcast were deleted (`EVENT_RETENTION_MONTHS`). Its links then have the clicks that were counted before.',
+  }),
   chance: ChanceOut,
 })
 

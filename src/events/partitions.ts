@@ -1,10 +1,11 @@
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Log } from '../runtime/log.ts'
 import { leastId } from '../values/ids.ts'
 import {
   createPartition,
   deleteStray,
   dropPartition,
+  findKeptSince,
   lockPartitions,
   selectPartitionNames,
   setKeptSince,
@@ -66,6 +67,12 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
     more = await exclusively(db, (tx) => deleteStray(tx, keptSince, strayBatch))
   }
   return dropped
+}
+
+/** Whether no event since this time was dropped. */
+export async function areEventsKept(db: Reader, since: Date): Promise<boolean> {
+  const keptSince = await findKeptSince(db)
+  return keptSince === undefined || keptSince <= since
 }
 
 /** Creates partitions in advance and drops old ones. If it fails, the default partition receives the events. */

@@ -11,11 +11,16 @@ const colors = ['#5f6b7a', '#4a7fb5', '#2f6aa8', '#1c558f', '#0b3f73']
  * Styles that show, on each tracked link of a preview, how many people clicked it. They are drawn by the email itself: the app
  * cannot look into the frame, and nothing in it runs scripts.
  */
-export function clickMapCss(links: readonly string[], clicked: readonly BroadcastLink[], sent: number): string {
+export function clickMapCss(
+  links: readonly string[],
+  clicked: readonly BroadcastLink[],
+  { sent, isComplete }: { sent: number; isComplete: boolean },
+): string {
+  const others = isComplete && clicked.length < linksListedMax ? 0 : undefined
   const byUrl = new Map(clicked.map((link) => [link.url, link]))
   const most = Math.max(1, ...clicked.map(({ contacts }) => contacts))
   const rules = links.flatMap((url, position) => {
-    const people = byUrl.get(url)?.contacts ?? (clicked.length < linksListedMax ? 0 : undefined)
+    const people = byUrl.get(url)?.contacts ?? others
     if (people === undefined) return []
     const color = colors[people === 0 ? 0 : Math.ceil((people / most) * (colors.length - 1))]!
     const label = `${count(people)} (${share(people, sent)})`

@@ -4,10 +4,12 @@ import type { BroadcastDetail } from '../api/types.ts'
 import { linksQuery } from './broadcasts.api.ts'
 import { clickMapCss } from './click-map.ts'
 import { EmailPreview } from './email-preview.tsx'
+import { clicksDeleted } from './links.tsx'
 
 /** The email beside the results, with a map of clicks on its links. */
 export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { id, flow_id: flowId, recipients, counts, variants } = broadcast
+  const { id, flow_id: flowId, recipients, counts, variants, links_complete: isComplete } = broadcast
+  const sent = counts.sent + counts.bounced
   const links = useQuery({ ...linksQuery(id), enabled: recipients !== null })
   if (flowId === null) return null
   const clicked = links.data
@@ -16,12 +18,13 @@ export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
       id={id}
       title="Email"
       variants={variants.map(({ key }) => key)}
-      {...(clicked && { cssOf: (preview) => clickMapCss(preview.links, clicked, counts.sent + counts.bounced) })}
+      {...(clicked && { cssOf: (preview) => clickMapCss(preview.links, clicked, { sent, isComplete }) })}
     >
       {clicked && (
         <Text size="xs" c="dimmed" mb="sm">
           Each link shows how many people clicked it, and their share of the emails sent. A link that occurs more than
-          once has the same number everywhere. Viewing it here doesn’t count as an open.
+          once has the same number everywhere. {isComplete ? '' : `${clicksDeleted} `}Viewing it here doesn’t count as
+          an open.
         </Text>
       )}
     </EmailPreview>
