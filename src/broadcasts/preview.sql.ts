@@ -4,23 +4,31 @@ import { sql } from '../db/sql.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
 import type { AudienceContact } from './audience.sql.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
+import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 
-/** Returns recipients whose email was sent, in the order of their ids. */
-export const selectSentTo = (
+type Key = Pick<Broadcast, 'organizationId' | 'id'>
+
+/** Returns recipients whose email was sent, or is still to be sent, in the order of their ids. */
+export const selectFrozen = (
   db: Reader,
-  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
-  variant: number | undefined,
-  limit: number,
+  { organizationId, id }: Key,
+  { isSent, variant, limit }: { isSent: boolean; variant: number | undefined; limit: number },
 ) =>
   db<AudienceContact>`
     select contacts.id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes
     from broadcast_recipients as recipient
     join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
     where recipient.organization_id = ${organizationId} and recipient.broadcast_id = ${id}
-      and recipient.message_id is not null and ${variant === undefined ? sql`true` : sql`recipient.variant = ${variant}`}
+      and ${isSent ? sql`recipient.message_id is not null` : sql`recipient.status = 'pending'`}
+      and ${variant === undefined ? sql`true` : sql`recipient.variant = ${variant}`}
     order by recipient.contact_id
     limit ${limit}`
+
+/** Returns undefined if the contact is not a recipient. */
+export const findFrozen = (db: Reader, { organizationId, id }: Key, contactId: ContactId) =>
+  first(db<{ status: RecipientStatus; variant: number | null }>`
+    select status, variant from broadcast_recipients
+    where organization_id = ${organizationId} and broadcast_id = ${id} and contact_id = ${contactId}`)
 
 export type SentEmail = {
   messageId: MessageId
@@ -33,11 +41,7 @@ export type SentEmail = {
 }
 
 /** Returns the email that a recipient was sent, or undefined if there was none or the contact was erased. */
-export const findSentEmail = (
-  db: Reader,
-  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
-  contactId: ContactId,
-) =>
+export const findSentEmail = (db: Reader, { organizationId, id }: Key, contactId: ContactId) =>
   first(db<SentEmail>`
     select messages.id as message_id, recipient.variant, messages.email, messages.subject, messages.recipient,
       messages.context, messages.queued_at

@@ -4,6 +4,7 @@ import { newCustomer } from '../../test/support/service.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { linkOf } from '../events/link.ts'
+import { weekdays } from './weekly-window.ts'
 
 const html = `<p>For {{ first_name | default: "you" }} in {{ city }}.
   <a href="https://example.com/news?for={{ email | url_encode }}">Read</a> <a href=HTTPS://example.com/a&amp;b#top>More</a>
@@ -96,6 +97,24 @@ test('a sent broadcast is shown as it was sent, whatever was changed since', asy
     expect([choices.length, variant, message_id !== null]).toEqual([4, key, true])
   }
   expect((await broadcast.act('preview', { draft: { subject: 'New' } })).status).toBe(409)
+
+  // Started, but outside the sending hours: the recipients get it later, until it is cancelled.
+  const day = weekdays[(new Date().getUTCDay() + 8) % 7]!
+  const window = { days: [day], from: '08:00', to: '18:00' }
+  const waiting = await create([groupId], { variants, test_percent: 100, schedule: { time_zone: 'UTC', window } })
+  await waiting.start()
+  await waiting.ended('sending')
+  const previewWaiting = async (body: object) => (await waiting.act('preview', body)).body.data
+  const { choices } = await previewWaiting({ variant: 'B' })
+  expect(choices).toHaveLength(4)
+  const pending = { contact_id: choices[0].id }
+  expect(await previewWaiting(pending)).toMatchObject({ in_audience: true, variant: 'B', message_id: null })
+  await group('Others', ['other@example.com'])
+  const [outsider] = (await app.manage('GET', '/organization/contacts?query=other@')).body.data
+  expect(await previewWaiting({ contact_id: outsider.id })).toMatchObject({ in_audience: false, variant: 'A' })
+  await waiting.act('cancel')
+  await until('the end', async () => (await waiting.recipients('cancelled')).length === 8)
+  expect(await previewWaiting(pending)).toMatchObject({ in_audience: false, choices: [] })
 
   const stranger = await newCustomer(app.url)
   for (const [method, path] of [

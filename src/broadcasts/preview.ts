@@ -12,10 +12,10 @@ import { firstContactId, type IdRange, rangeOf } from '../segments/id-range.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
 import { type AudienceContact, type AudienceQuery, findSliceEnd, selectAudience, sliceAfter } from './audience.sql.ts'
-import type { Broadcast } from './broadcasts.sql.ts'
+import type { Broadcast, RecipientStatus } from './broadcasts.sql.ts'
 import { readyToSend } from './broadcasts.ts'
 import { type FlowOfBroadcast, findFlowOf } from './flow-of-broadcast.sql.ts'
-import { findSentEmail, type SentEmail, selectSentTo } from './preview.sql.ts'
+import { findFrozen, findSentEmail, type SentEmail, selectFrozen } from './preview.sql.ts'
 import { kindOf } from './service-announcements.ts'
 import { loadVersions } from './variants.ts'
 
@@ -67,7 +67,7 @@ export async function previewBroadcast(
   const found = id && (await read(organizationId, (db) => findRecipient(db, broadcast, audience, id)))
   const contact = found?.contact ?? null
   const sent = found?.sent
-  const shown = variant ?? sent?.variant ?? (broadcast.variants.length > 0 ? (broadcast.winner ?? 0) : null)
+  const shown = variant ?? found?.variant ?? (broadcast.variants.length > 0 ? (broadcast.winner ?? 0) : null)
   const version = versionFor(shown)
   // The stored values are those that the sent variant reads.
   const isAsSent = sent !== undefined && (variant === undefined || variant === sent.variant)
@@ -115,7 +115,12 @@ async function findChoices(
   variant: number | undefined,
 ): Promise<AudienceContact[]> {
   const { organizationId, startedAt } = broadcast
-  if (startedAt) return read(organizationId, (db) => selectSentTo(db, broadcast, variant, choicesMax))
+  if (startedAt) {
+    const select = (isSent: boolean) =>
+      read(organizationId, (db) => selectFrozen(db, broadcast, { isSent, variant, limit: choicesMax }))
+    const sent = await select(true)
+    return sent.length > 0 ? sent : select(false)
+  }
   if (!audience) return []
   let found: AudienceContact[] = []
   const run = (after: IdRange['after'], size: number) =>
@@ -131,7 +136,10 @@ async function findChoices(
   return found
 }
 
-type Found = { contact: Contact; isIncluded: boolean; sent: SentEmail | undefined }
+type Found = { contact: Contact; isIncluded: boolean; variant: number | null; sent: SentEmail | undefined }
+
+/** The email was sent, or will be. */
+const included: RecipientStatus[] = ['pending', 'queued', 'sent', 'bounced']
 
 /** Throws `Refusal` if there is no such contact. */
 async function findRecipient(
@@ -141,10 +149,13 @@ async function findRecipient(
   id: ContactId,
 ): Promise<Found> {
   const contact = await getContact(db, broadcast.organizationId, id)
-  const sent = await findSentEmail(db, broadcast, id)
-  const isIncluded =
-    sent !== undefined || (audience !== undefined && (await selectAudience(db, audience, rangeOf(id), 1)).length > 0)
-  return { contact, isIncluded, sent }
+  if (broadcast.startedAt) {
+    const frozen = await findFrozen(db, broadcast, id)
+    const isIncluded = frozen !== undefined && included.includes(frozen.status)
+    return { contact, isIncluded, variant: frozen?.variant ?? null, sent: await findSentEmail(db, broadcast, id) }
+  }
+  const isIncluded = audience !== undefined && (await selectAudience(db, audience, rangeOf(id), 1)).length > 0
+  return { contact, isIncluded, variant: null, sent: undefined }
 }
 
 type Shown = EmailBody & Pick<BroadcastPreview, 'subject' | 'missing'>
