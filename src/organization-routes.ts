@@ -115,7 +115,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
   )
   await add(organization, brandRoutes({ db, read, baseUrl: config.BASE_URL }))
   await add(organization, flowRoutes({ db, read, senders, runner }))
-  await add(organization, flowPartRoutes({ db, read }))
+  await add(organization, flowPartRoutes({ db, runner, read }))
   await add(organization, draftRoutes({ db, senders, runner }))
   await add(organization, versionRoutes({ db, read }))
   await add(organization, previewRoutes({ db, runner }))

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
@@ -23,7 +24,9 @@ const Html = Type.String({ maxLength: partBytesMax, description: 'HTML or MJML w
 const partOut = outOf(PartOut, { id: 'prt' })
 const partSummaryOut = outOf(PartSummaryOut, { id: 'prt' })
 
-export function flowPartRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+type Parts = { db: Db; runner: TemplateRunner; read: BoundedRead }
+
+export function flowPartRoutes({ db, runner, read }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Flow parts')
     api.get('/flow-parts', {
@@ -59,7 +62,7 @@ export function flowPartRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         response: creates(PartOut),
       },
       handler: async (request, reply) => {
-        const part = await createPart(db, organizationIdOf(request), request.body)
+        const part = await createPart({ db, runner }, organizationIdOf(request), request.body)
         return reply.status(201).send(created(partOut(part)))
       },
     })
@@ -93,7 +96,8 @@ export function flowPartRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         body: Type.Object({ html: Html }),
         response: answers(PartOut),
       },
-      handler: async (request) => ok(partOut(await changePart(db, ...targetOf(request, 'prt'), request.body.html))),
+      handler: async (request) =>
+        ok(partOut(await changePart({ db, runner }, ...targetOf(request, 'prt'), request.body.html))),
     })
 
     api.delete('/flow-parts/:id', {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createFlow } from '../../test/support/flows.ts'
-import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
+import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { withParts } from '../flows/with-parts.ts'
 
 const newApp = await startSharedApp({}, ['serve'])
 
@@ -81,4 +83,24 @@ test('invalid parts are rejected, and a template can include a limited number', 
   expect((await preview(app, { html: '{% part "large" %}'.repeat(6) })).problems).toMatchObject([
     { problem: 'It exceeds 500 KB.' },
   ])
+  // The text is not built before.
+  const parts = new Map([['large', large]])
+  expect(withParts('{% part "large" %}'.repeat(50), parts)).toMatchObject([{ message: 'It exceeds 500 KB.' }])
+  expect(withParts('{% part "large" %}'.repeat(5), parts)).toBe(large.repeat(5))
+})
+
+test('a large part is checked in a task process', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const compiled = async () => {
+    const { text } = await app.call('GET', '/metrics')
+    return Number(/waxwing_tasks_total\{task="flows.compile",outcome="done"\} (\d+)/.exec(text)?.[1] ?? 0)
+  }
+  const html = '{{ name }}'.repeat(2_000)
+  const { id } = (await create(app, 'large', html)).body.data
+  const changed = await app.manage('PATCH', `/organization/flow-parts/${id}`, { html: `${html}\n{{ name | none }}` })
+  expect([changed.status, changed.body.error.fields]).toEqual([
+    422,
+    [{ path: 'html', line: 2, column: 1, problem: 'Unknown filter "none".' }],
+  ])
+  await until('the tasks to be counted', async () => (await compiled()) === 2)
 })

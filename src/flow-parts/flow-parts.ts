@@ -1,5 +1,6 @@
 import type { Db, Reader } from '../db/db.ts'
-import { findProblems } from '../flows/liquid/liquid.ts'
+import { toFieldProblems } from '../flows/preview.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { partNamesIn } from '../flows/with-parts.ts'
 import { conflict, existing, invalid, notFound } from '../values/errors.ts'
 import { type FlowPartId, newId, type OrganizationId } from '../values/ids.ts'
@@ -20,13 +21,15 @@ export const partsMax = 200
 export const partBytesMax = 100_000
 export const namePattern = '^[a-z][a-z0-9_-]{0,49}$'
 
+type Parts = { db: Db; runner: TemplateRunner }
+
 /** Throws `Refusal` if the name is taken, or the text is invalid. */
 export async function createPart(
-  db: Db,
+  { db, runner }: Parts,
   organizationId: OrganizationId,
   { name, html }: { name: string; html: string },
 ): Promise<FlowPart> {
-  checkHtml(html)
+  await checkHtml(runner, organizationId, html)
   if ((await countParts(db, organizationId)) >= partsMax)
     throw conflict(`An organization can have at most ${partsMax} parts. Delete one that is no longer used.`)
   const part = await insertPart(db.statement, organizationId, { id: newId('prt'), name, html })
@@ -38,12 +41,12 @@ export const getPart = (db: Reader, organizationId: OrganizationId, id: FlowPart
   existing('flow part', findPart(db, organizationId, id))
 
 export async function changePart(
-  db: Db,
+  { db, runner }: Parts,
   organizationId: OrganizationId,
   id: FlowPartId,
   html: string,
 ): Promise<FlowPart> {
-  checkHtml(html)
+  await checkHtml(runner, organizationId, html)
   return existing('flow part', updatePart(db.statement, organizationId, id, html))
 }
 
@@ -57,12 +60,12 @@ export async function findParts(db: Reader, organizationId: OrganizationId, name
   return new Map(parts.map(({ name, html }) => [name, html]))
 }
 
-function checkHtml(html: string): void {
+async function checkHtml(runner: TemplateRunner, organizationId: OrganizationId, html: string): Promise<void> {
   const refuse = (problem: string) => invalid({ path: 'html', problem })
   if (html.trim() === '') throw refuse('must not be empty')
   if (Buffer.byteLength(html) > partBytesMax) throw refuse(`must have at most ${partBytesMax / 1000} KB`)
   if (!isStorable(html)) throw refuse(unstorableProblem)
   if (partNamesIn(html).length > 0) throw refuse('must not include other parts')
-  const [first] = findProblems('html', html)
-  if (first) throw invalid({ path: 'html', problem: first.message, line: first.line, column: first.column })
+  const compiled = await runner.compile(organizationId, { subject: '-', html, htmlFormat: 'html', text: '-' })
+  if (compiled.kind === 'faulty') throw invalid(toFieldProblems(compiled.problems)[0]!)
 }

@@ -163,8 +163,10 @@ function findTooLong(part: TemplatePart, source: string): string | undefined {
       : undefined
   if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
   const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
-  return Buffer.byteLength(source) > bytesMax ? `It exceeds ${bytesMax / 1000} KB.` : undefined
+  return Buffer.byteLength(source) > bytesMax ? exceeds(bytesMax) : undefined
 }
+
+export const exceeds = (bytesMax: number) => `It exceeds ${bytesMax / 1000} KB.`
 
 async function deriveText(html: string): Promise<StoredTemplate['text']> {
   const htmlToText: HtmlToText = await loadHtmlToText()
