@@ -1,6 +1,7 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { type EmailSettings, senderOf } from '../messages/outgoing.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { OpenLimit } from '../sending-limits/open-limit.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { countSample } from './audience.sql.ts'
@@ -98,7 +99,7 @@ export async function planBroadcast(parts: PlanParts, broadcast: Broadcast, coun
   const usualSpacingMs = usual ? 1000 / usual : 0
   const pace: Pace = { window: schedule.window, messagesPerHour, limits: together, usualSpacingMs }
   const startsAt = plannedStart(schedule, now) ?? null
-  const portions = portionsOf(broadcast, counted, +(startsAt ?? now))
+  const portions = await portionsOf(broadcast, counted, +(startsAt ?? now))
   const split = hasWinner(broadcast) ? splitOf(broadcast) : undefined
   const sample = split && (await parts.read(organizationId, (db) => countSample(db, counted.recipients, split)))
   const batches = await batchesOf(broadcast, pace, portions, sample)
@@ -180,7 +181,11 @@ function limitOut({ kind, limit, use }: AppliedLimit, now: number): PlannedLimit
 type PlannedPortion = Portion & { at: string | null }
 
 /** The recipients by the time from which they get the email, as they will be divided into parts. */
-function portionsOf({ schedule }: Broadcast, { recipients, zones }: Counted, startsAt: number): PlannedPortion[] {
+async function portionsOf(
+  { schedule }: Broadcast,
+  { recipients, zones }: Counted,
+  startsAt: number,
+): Promise<PlannedPortion[]> {
   const { at, time_zone: fallback } = schedule
   if (!schedule.per_recipient || at === null) return [{ startsAt, zone: fallback, recipients, at: null }]
   const groups: Record<string, string> = {}
@@ -190,7 +195,9 @@ function portionsOf({ schedule }: Broadcast, { recipients, zones }: Counted, sta
     counts.set(group, (counts.get(group) ?? 0) + count)
   }
   let others = recipients
+  const pacer = new Pacer()
   for (const [zone, count] of zones) {
+    if (pacer.isDue) await pacer.turn()
     if (!isTimeZone(zone)) continue
     add(zone, count)
     others -= count

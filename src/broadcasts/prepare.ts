@@ -2,6 +2,7 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { runSlices, TooExpensive } from '../db/slices.ts'
 import { type Claim, endJobs, enqueue, settleJobs } from '../queue/queue.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import { Refusal } from '../values/errors.ts'
 import { type BroadcastId, type ContactId, newId } from '../values/ids.ts'
@@ -206,7 +207,12 @@ async function zoneRule(
   const groupOf = (zone: string) => sameTimeZone(zones, schedule.at!, zone)
   const found = await selectZones(tx, organizationId, attribute, range, zonesMax)
   const fallback = groupOf(schedule.time_zone)
-  const grouped = new Map(found.filter(isTimeZone).map((zone) => [zone, groupOf(zone)]))
+  const grouped = new Map<string, string>()
+  const pacer = new Pacer()
+  for (const zone of found) {
+    if (pacer.isDue) await pacer.turn()
+    if (isTimeZone(zone)) grouped.set(zone, groupOf(zone))
+  }
   return { zones, rule: { attribute, zones: grouped, fallback } }
 }
 

@@ -29,6 +29,23 @@ test('a wall clock shows the local time, and impossible dates are rejected', () 
   expect(() => wallClockAt('Mars/Base', 0)).toThrow('no time zone')
 })
 
+test('names of a zone that differ in case only share a formatter', () => {
+  const { DateTimeFormat } = Intl
+  let created = 0
+  const construct = (format: typeof DateTimeFormat, options: []) => {
+    created++
+    return new format(...options)
+  }
+  Intl.DateTimeFormat = new Proxy(DateTimeFormat, { construct })
+  const name = 'Antarctica/DumontDUrville'
+  const names = [...name].map((_, at) => name.slice(0, at).toUpperCase() + name.slice(at).toLowerCase())
+  expect(names.filter(isTimeZone)).toEqual(names)
+  Intl.DateTimeFormat = DateTimeFormat
+  expect(created).toBe(1)
+  // The Kelvin sign is a k in lower case.
+  expect(['Asia/Kolkata', 'Asia/\u212aolkata'].map(isTimeZone)).toEqual([true, false])
+})
+
 const starts = (zone: string, firstDay: string, days: number) =>
   dayBounds(zone, new Date(firstDay), days).map((bound) => new Date(bound).toISOString().slice(0, 16))
 

@@ -7,17 +7,19 @@ const zonesMax = 1_000
 
 const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
 
-/** Creating a formatter takes longer than using it for one response, so formatters are cached. */
+/** Creating a formatter takes longer than using it for one response, so formatters are cached, by names in lower case. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Returns a formatter for `MM/DD/YYYY, HH:mm` in the zone, or undefined if there is no such zone. */
 function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone)
-  if (known || !zoneName.test(zone)) return known
+  if (!zoneName.test(zone)) return undefined
+  const name = zone.toLowerCase()
+  const known = formats.get(name)
+  if (known) return known
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', ...fields })
     if (formats.size >= zonesMax) formats.clear()
-    formats.set(zone, format)
+    formats.set(name, format)
     return format
   } catch {
     return undefined
