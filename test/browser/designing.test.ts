@@ -16,18 +16,22 @@ test('the gallery shows, renames and deletes images, and says why a file was rej
   const { page } = tab
   await page.goto('flows/images')
   const files = page.getByLabel('Image files')
-  await files.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('notes') })
-  await page.getByText('Image is not a PNG, JPEG, GIF or WebP image.').waitFor()
-  await files.setInputFiles(await picture('team photo', 200))
+  await files.setInputFiles([
+    { name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('notes') },
+    { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') },
+    await picture('team photo', 200),
+  ])
+  await page.getByText('notes.png: Image is not a PNG, JPEG, GIF or WebP image.').waitFor()
+  await page.getByText('logo.svg: Not a PNG, JPEG, GIF or WebP image.').waitFor()
   await page.getByRole('button', { name: 'team photo 200 × 80' }).click()
   const dialog = page.getByRole('dialog', { name: 'team photo' })
   await dialog.getByText('Not used in any flow.').waitFor()
   expect(await barriers(page)).toEqual([])
-  await dialog.getByLabel('Alternative text').fill('Our team')
+  await dialog.getByLabel('Description').fill('Our team')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'team photo 200 × 80' }).click()
-  expect(await dialog.getByLabel('Alternative text').inputValue()).toBe('Our team')
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Our team')
   await dialog.getByRole('button', { name: 'Delete image' }).click()
   await page.getByRole('dialog', { name: 'Delete image?' }).getByRole('button', { name: 'Delete image' }).click()
   await page.getByText('No images yet').waitFor()
@@ -61,6 +65,12 @@ test('a part is created, included in a flow with an attribute of an older contac
   await page.frameLocator('iframe').getByText('Bye for now').waitFor()
   await page.getByRole('button', { name: 'Variable', exact: true }).click()
   await page.getByRole('menuitem', { name: 'contact.attributes.plan' }).click()
+  // An image without a description can be inserted, and is reported.
+  await page.getByRole('button', { name: 'Image', exact: true }).click()
+  await dialog.getByLabel('Image file').setInputFiles(await picture('team photo', 200))
+  await dialog.getByRole('button', { name: 'Insert image' }).click()
+  const finding = page.getByRole('listitem').filter({ hasText: 'An image has no alt text' })
+  await finding.getByRole('button', { name: /, line \d+/ }).waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('button', { name: 'Publish' }).click()
   await dialog.getByRole('button', { name: 'Publish' }).click()

@@ -38,7 +38,7 @@ test.each(sizes)(
 
     await page.goto('settings/brand')
     await page.getByRole('button', { name: 'Choose logo' }).click()
-    await dialog.getByLabel('Image files').setInputFiles(await picture('logo', 120))
+    await dialog.getByLabel('Image file').setInputFiles(await picture('logo', 120))
     await page.getByAltText('Current logo').waitFor()
     await page.getByLabel('Name').fill('Acme Store')
     await page.getByLabel('Postal address').fill('Main Street 1\nVienna')
@@ -55,7 +55,10 @@ test.each(sizes)(
     await page.getByLabel('Preheader').fill('Three short stories')
     await frame.getByText('What is new this month').first().waitFor()
     await page.getByRole('button', { name: 'Image', exact: true }).click()
-    await dialog.getByLabel('Image files').setInputFiles(await picture('Summer sale', 1_200))
+    await dialog.getByLabel('Image file').setInputFiles(await picture('Summer sale', 1_200))
+    await dialog.getByLabel('Description').fill('A beach at sunset')
+    expect(await barriers(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Insert image' }).click()
     await expect.poll(() => frame.locator('img').count()).toBe(2)
     await page.getByRole('button', { name: 'Variable', exact: true }).click()
     expect(await barriers(page)).toEqual([])
@@ -96,6 +99,7 @@ test.each(sizes)(
     // Ada opens the email that arrived at the mail server: her program loads all of its images.
     await until('the emails', () => relay.mails.length === 1 + readers.length)
     const { mail } = relay.mails.find(({ recipient }) => recipient === 'ada@example.com')!
+    expect(mail.html).toContain('alt="A beach at sunset"')
     const images = [...mail.html!.matchAll(/<img[^>]* src="([^"]+)"/g)].map(([, url]) => url!.replaceAll('&amp;', '&'))
     const loaded = await Promise.all(images.map((url) => fetch(url, { headers: person })))
     const widths = await Promise.all(

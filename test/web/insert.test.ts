@@ -71,4 +71,7 @@ test('an image has its text and fits into the email, and is not inserted before 
   expect(inserted(imageBlock(image), 'html', html, 0)).toBe(
     '<html><head></head><body class="x">\n<p>Hi</p>\n<img src="https://mail.example.com/i/abc.png" alt="Say &quot;hi&quot; &amp; &#123;&#123; bye }}" width="600" style="display:block;max-width:100%;height:auto">\n</body></html>',
   )
+  // The check of the email names it then.
+  expect(imageBlock({ ...image, alt_text: '' }).source.mjml).not.toContain('alt=')
+  expect(imageBlock({ ...image, alt_text: '' }).source.html).not.toContain('alt=')
 })

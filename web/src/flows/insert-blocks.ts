@@ -90,16 +90,17 @@ export const blocks: Block[] = [
 
 const contentWidth = 600
 
-export function imageBlock({ url, alt_text: alt, width }: Image): Block {
-  const text = escapeAttribute(alt)
+/** Without a description, it has no `alt`, so that the check of the email names it. */
+export function imageBlock({ url, alt_text: description, width }: Image): Block {
+  const alt = description === '' ? '' : ` alt="${escapeAttribute(description)}"`
   const shown = Math.min(width, contentWidth)
   return {
     label: 'Image',
     level: 'component',
     source: {
       // 25 pixels of padding on both sides.
-      mjml: `<mj-image src="${url}" alt="${text}" width="${Math.min(width, contentWidth - 50)}px" />`,
-      html: `<img src="${url}" alt="${text}" width="${shown}" style="display:block;max-width:100%;height:auto">`,
+      mjml: `<mj-image src="${url}"${alt} width="${Math.min(width, contentWidth - 50)}px" />`,
+      html: `<img src="${url}"${alt} width="${shown}" style="display:block;max-width:100%;height:auto">`,
     },
   }
 }

@@ -38,6 +38,7 @@ export function InsertMenu({ isText, variables, onInsert }: Props) {
       {picking && (
         <Suspense>
           <ImagePicker
+            describes
             onClose={() => setPicking(false)}
             onChoose={(image) => {
               setPicking(false)

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { toast } from '../ui/toast.tsx'
 import { Picture, sizeOf } from './image-grid.tsx'
-import { changeImage, deleteImage, imageQuery } from './images.api.ts'
+import { altTextMax, changeImage, deleteImage, imageQuery } from './images.api.ts'
 
 /** Shows an image with its address and the flows that use it, and changes its texts. */
 export function ImageDialog({ image, onClose }: { image: Image; onClose: () => void }) {
@@ -53,9 +53,9 @@ export function ImageDialog({ image, onClose }: { image: Image; onClose: () => v
         <DialogForm form={form} action="Save" onCancel={onClose}>
           <TextInput label="Name" required maxLength={200} {...form.field('name')} />
           <TextInput
-            label="Alternative text"
-            description="Describes the picture to readers who can’t see it. Inserted with the image."
-            maxLength={500}
+            label="Description for people who can’t see the image"
+            description="Inserted with the image."
+            maxLength={altTextMax}
             {...form.field('alt_text')}
           />
         </DialogForm>

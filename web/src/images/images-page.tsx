@@ -8,12 +8,12 @@ import { useFilters } from '../ui/use-filters.ts'
 import { ImageDialog } from './image-dialog.tsx'
 import { ImageGrid } from './image-grid.tsx'
 import { useImages } from './images.api.ts'
-import { DropImages, UploadButton, useUpload } from './upload-images.tsx'
+import { DropImages, UploadButton, useUploads } from './upload-images.tsx'
 
 export function ImagesPage() {
   const { filter, field, filtered } = useFilters('query')
   const images = useImages(filter.query)
-  const upload = useUpload()
+  const upload = useUploads()
   const [chosen, setChosen] = useState<Image>()
   const hasImages = images.data !== undefined && (images.data.length > 0 || filtered)
   return (

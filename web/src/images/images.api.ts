@@ -5,6 +5,7 @@ import { usePages } from '../api/pages.ts'
 import type { Image } from '../api/types.ts'
 
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+export const altTextMax = 500
 const bytesMax = 10 * 1024 * 1024
 
 const at = (id: string) => ({ params: { path: { id } } })
@@ -25,8 +26,8 @@ export const imageQuery = (id: string) =>
 
 /** Throws an error for the user if the file can be rejected without sending it. */
 export async function uploadImage(file: File): Promise<Image> {
-  if (!imageTypes.includes(file.type)) throw new Error(`${file.name} is not a PNG, JPEG, GIF or WebP image.`)
-  if (file.size > bytesMax) throw new Error(`${file.name} is larger than 10 MB.`)
+  if (!imageTypes.includes(file.type)) throw new Error('Not a PNG, JPEG, GIF or WebP image.')
+  if (file.size > bytesMax) throw new Error('Larger than 10 MB.')
   return dataOf(
     api.POST('/api/v1/organization/images', {
       params: { query: { name: nameOf(file) } },

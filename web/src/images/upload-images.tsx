@@ -8,23 +8,43 @@ import type { Image } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { imageTypes, uploadImage } from './images.api.ts'
 
-type Upload = { sending: boolean; problem: ReactNode; send: (files: readonly File[]) => void }
+type Upload = { multiple: boolean; sending: boolean; problems: string[]; send: (files: readonly File[]) => void }
 
-/** Sends files one after the other. `onUploaded` gets each image. */
-export function useUpload(onUploaded?: (image: Image) => void): Upload {
+/** Sends files one after the other, also if some of them are rejected. */
+export function useUploads(): Upload {
   const invalidate = useInvalidate()
   const upload = useMutation({
     mutationFn: async (files: readonly File[]) => {
-      for (const file of files) {
-        const image = await uploadImage(file)
-        onUploaded?.(image)
-      }
+      const problems: string[] = []
+      for (const file of files)
+        await uploadImage(file).catch((error) => problems.push(`${file.name}: ${formProblem(error)}`))
+      return problems
     },
     onSettled: () => invalidate(keys.imageLists),
   })
   return {
+    multiple: true,
     sending: upload.isPending,
-    problem: formProblem(upload.error),
+    problems: upload.data ?? [],
+    send: (files) => files.length > 0 && upload.mutate(files),
+  }
+}
+
+/** Sends one file. */
+export function useUpload(onUploaded: (image: Image) => void): Upload {
+  const invalidate = useInvalidate()
+  const upload = useMutation({
+    mutationFn: async ([file, ...others]: readonly File[]) => {
+      if (others.length > 0) throw new Error('Choose one image.')
+      return uploadImage(file!)
+    },
+    onSuccess: onUploaded,
+    onSettled: () => invalidate(keys.imageLists),
+  })
+  return {
+    multiple: false,
+    sending: upload.isPending,
+    problems: [formProblem(upload.error)].filter((problem) => problem !== undefined),
     send: (files) => files.length > 0 && upload.mutate(files),
   }
 }
@@ -32,10 +52,10 @@ export function useUpload(onUploaded?: (image: Image) => void): Upload {
 export function UploadButton({ upload, variant = 'filled' }: { upload: Upload; variant?: 'filled' | 'default' }) {
   return (
     <FileButton
-      multiple
+      multiple={upload.multiple}
       accept={imageTypes.join(',')}
-      onChange={upload.send}
-      inputProps={{ 'aria-label': 'Image files' }}
+      onChange={(chosen: File | File[] | null) => upload.send([chosen ?? []].flat())}
+      inputProps={{ 'aria-label': upload.multiple ? 'Image files' : 'Image file' }}
     >
       {(props) => (
         <Button
@@ -44,14 +64,14 @@ export function UploadButton({ upload, variant = 'filled' }: { upload: Upload; v
           loading={upload.sending}
           {...props}
         >
-          Upload images
+          {upload.multiple ? 'Upload images' : 'Upload image'}
         </Button>
       )}
     </FileButton>
   )
 }
 
-/** Accepts files that are dropped on its content, and shows why one was rejected. */
+/** Accepts files that are dropped on its content, and shows why some were rejected. */
 export function DropImages({ upload, children }: { upload: Upload; children: ReactNode }) {
   const [over, setOver] = useState(false)
   return (
@@ -68,9 +88,13 @@ export function DropImages({ upload, children }: { upload: Upload; children: Rea
         upload.send([...event.dataTransfer.files])
       }}
     >
-      {upload.problem && (
+      {upload.problems.length > 0 && (
         <Box mb="sm">
-          <ErrorLine>{upload.problem}</ErrorLine>
+          <ErrorLine>
+            {upload.problems.map((problem) => (
+              <div key={problem}>{problem}</div>
+            ))}
+          </ErrorLine>
         </Box>
       )}
       {children}
