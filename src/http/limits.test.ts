@@ -64,16 +64,17 @@ test('closes a connection whose request body does not arrive, whether or not a r
   })
   server.post('/form', async () => ({}))
   server.post('/upload', {
-    config: { slowBody: true },
+    config: { bodyTimeoutMs: 60_000 },
     handler: async (request) => {
       await request.raw.toArray()
       return {}
     },
   })
+  server.post('/slow-form', { config: { bodyTimeoutMs: 400 }, handler: async () => ({}) })
   const reject = async () => {
     throw new Refusal('unauthorized', 'No credential.')
   }
-  server.post('/unauthorized', { config: { slowBody: true }, onRequest: reject, handler: async () => ({}) })
+  server.post('/unauthorized', { config: { bodyTimeoutMs: 60_000 }, onRequest: reject, handler: async () => ({}) })
   server.addContentTypeParser('text/csv', (_request, _body, done) => done(null))
   await server.listen({ port: 0, host: '127.0.0.1' })
   const { port } = server.server.address() as AddressInfo
@@ -86,8 +87,9 @@ test('closes a connection whose request body does not arrive, whether or not a r
     return socket
   }
   const upload = await open('/upload', 'text/csv')
-  const [slow, unknown, rejected] = await Promise.all([open('/form'), open('/nothing'), open('/unauthorized')])
-  await Promise.all([once(slow, 'close'), once(unknown, 'close'), once(rejected, 'close')])
+  const paths = ['/form', '/slow-form', '/nothing', '/unauthorized']
+  const closed = await Promise.all(paths.map((path) => open(path)))
+  await Promise.all(closed.map((socket) => once(socket, 'close')))
   expect(upload.destroyed).toBe(false)
   upload.destroy()
   await server.close()

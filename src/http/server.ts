@@ -25,11 +25,11 @@ const bodyBytesMax = 128 * 1024
 /** The size of a request header section. Routes with tokens reject longer ones themselves. */
 const pathPartMax = 16_384
 const headersTimeoutMs = 15_000
-/** For request bodies, except on routes with `slowBody`. */
+/** For request bodies, except on routes with their own `bodyTimeoutMs`. */
 const bodyTimeoutMs = 30_000
 const connectionsCheckedEveryMs = 5_000
 /** For a complete request: an import of half a gigabyte may arrive over a slow connection. */
-const requestTimeoutMs = 600_000
+export const requestTimeoutMs = 600_000
 /** Longer than the usual 60 seconds of load balancers, so that they close idle connections first. */
 const keepAliveTimeoutMs = 72_000
 const stopWithinMs = 10_000

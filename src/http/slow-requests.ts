@@ -8,8 +8,8 @@ const slowPerClientMax = 50
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may take as long as the whole request, as uploads do. */
-    slowBody?: boolean
+    /** How long the body may take, if longer than others, as uploads do. */
+    bodyTimeoutMs?: number
   }
 }
 
@@ -55,7 +55,7 @@ export function closeSlowRequests(server: FastifyInstance, withinMs: number): vo
         if (!receiving) continue
         const seenBefore = receiving.firstSeenAt !== undefined
         receiving.firstSeenAt ??= now
-        if (!seenBefore || mayBeSlow(receiving)) continue
+        if (!seenBefore || now - receiving.firstSeenAt < ownTimeoutMsOf(receiving)) continue
         const client = clientNetwork(receiving.request.ip)
         const slow = (slowOf.get(client) ?? 0) + 1
         slowOf.set(client, slow)
@@ -70,6 +70,6 @@ export function closeSlowRequests(server: FastifyInstance, withinMs: number): vo
   server.addHook('onClose', async () => clearInterval(sweep))
 }
 
-/** True for uploads, unless they were rejected: the rest of their body is not read then. */
-const mayBeSlow = ({ request, reply }: Receiving) =>
-  request.routeOptions.config.slowBody === true && !reply.raw.writableEnded
+/** That of uploads, unless they were rejected: the rest of their body is not read then. */
+const ownTimeoutMsOf = ({ request, reply }: Receiving) =>
+  reply.raw.writableEnded ? 0 : (request.routeOptions.config.bodyTimeoutMs ?? 0)

@@ -41,10 +41,16 @@ import {
 import { framesMax, pixelsMax, sideMax, storedBytesMax, storedWidthMax } from './prepare-image.task.ts'
 
 const mib = 1024 * 1024
+const retryAfterSeconds = 1
 /** Photos of phones are often larger than what is stored of them. */
 export const uploadBytesMax = 10 * mib
-/** Each upload is in memory as a whole. */
-const uploads = { perOrganization: 2, overall: 6, waitingPerOrganization: 20, waitMs: 30_000 }
+/** 0.7 Mbit/s for the largest file. */
+const bodyTimeoutMs = 120_000
+/** Uploads that are received or processed. Slow clients can hold all of them, so there are more than can be processed. */
+const uploads = { perOrganization: 2, overall: 24, waitingPerOrganization: 20, waitMs: 30_000 }
+/** What has arrived of all uploads, in memory. */
+const receivedBytesMax = 128 * mib
+const processing = { perOrganization: 2, overall: 6, waitingPerOrganization: 20, waitMs: 30_000 }
 
 const ImageOut = Named('Image', {
   id: Type.String(),
@@ -148,7 +154,9 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
 
 /** In its own plugin because its body is a file. */
 function uploadRoute(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
-  const shares = new Shares(uploads)
+  const uploading = new Shares(uploads)
+  const received = new Received()
+  const inProcess = new Shares(processing)
   const imageOut = imageOutFor(parts.baseUrl)
   return async (api) => {
     tagRoutes(api, 'Images')
@@ -158,6 +166,7 @@ function uploadRoute(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
     const file = { description: 'The file.' }
     api.post('/images', {
       bodyLimit: uploadBytesMax,
+      config: { bodyTimeoutMs },
       schema: {
         operationId: 'uploadImage',
         summary: 'Upload an image',
@@ -184,26 +193,42 @@ The image is served at \`url\`, without a credential. An organization can have $
         const { name = 'image', alt_text: altText = '' } = request.query
         if (!request.body) throw wrongMediaType()
         const organizationId = organizationIdOf(request)
-        const image = await shares.run(organizationId, async () => {
-          const bytes = await readFileOf(request.body)
-          return createImage(parts, organizationId, { name, altText, bytes })
-        })
+        const image = await uploading.run(organizationId, () =>
+          received.hold(request.body, (bytes) =>
+            inProcess.run(organizationId, () => createImage(parts, organizationId, { name, altText, bytes })),
+          ),
+        )
         return reply.status(201).send(created(imageOut(image)))
       },
     })
   }
 }
 
-/** Throws `Refusal` if it is too large. */
-async function readFileOf(content: Readable): Promise<Buffer> {
-  const parts: Buffer[] = []
-  let length = 0
-  for await (const part of content as AsyncIterable<Buffer>) {
-    length += part.length
-    if (length > uploadBytesMax) throw new Refusal('payload_too_large', `The file exceeds ${uploadBytesMax / mib} MB.`)
-    parts.push(part)
+/** The files in memory, which have a limited size together. */
+class Received {
+  #bytes = 0
+
+  /** Throws `Refusal` if the file is too large, or there is no room for it. */
+  async hold<Result>(content: Readable, use: (bytes: Buffer) => Promise<Result>): Promise<Result> {
+    const parts: Buffer[] = []
+    let length = 0
+    try {
+      for await (const part of content as AsyncIterable<Buffer>) {
+        length += part.length
+        this.#bytes += part.length
+        if (length > uploadBytesMax)
+          throw new Refusal('payload_too_large', `The file exceeds ${uploadBytesMax / mib} MB.`)
+        if (this.#bytes > receivedBytesMax)
+          throw new Refusal('unavailable', 'Too many images are being uploaded. Try again in a moment.', {
+            retryAfterSeconds,
+          })
+        parts.push(part)
+      }
+      return await use(Buffer.concat(parts))
+    } finally {
+      this.#bytes -= length
+    }
   }
-  return Buffer.concat(parts)
 }
 
 const toOut = outOf(

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import sharp from 'sharp'
@@ -9,6 +9,7 @@ import { failureLog } from '../../test/support/failure-log.ts'
 import { createFlow } from '../../test/support/flows.ts'
 import { addImage, downloadImage, fileOf, uploadImage } from '../../test/support/images.ts'
 import { lockWaits } from '../../test/support/lock-waits.ts'
+import { insertOwner, sessionOf } from '../../test/support/organizations.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { BucketFiles } from '../email-contents/bucket-files.ts'
@@ -32,6 +33,7 @@ const picture = ({ width = 40, height = 30, noise = false }: Picture = {}) =>
         },
       )
     : sharp({ create: { width, height, channels: 3, background: '#c84' } })
+const mib = 1024 * 1024
 const png = await picture().png().toBuffer()
 
 test('an image of each format is served at a public address that browsers keep and never execute', async () => {
@@ -222,6 +224,28 @@ test('many readers of one image cause one read, and slow readers of many images 
   expect(images.begin(large('b'))).toBe(true)
   for (const image of [sent[0]!, sent[0]!]) images.end(image)
   expect(images.begin(sent[9]!)).toBe(true)
+})
+
+test('uploads that arrive slowly do not keep those of other organizations waiting', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { hostname, port } = new URL(app.url)
+  const open = async (session: string) => {
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    await once(socket, 'connect')
+    const head = ['POST /api/v1/organization/images HTTP/1.1', 'host: a', `authorization: Bearer ${session}`]
+    socket.write([...head, 'content-type: image/png', `content-length: ${9 * mib}`, '', ''].join('\r\n'))
+    // More than connections buffer, so that it is being received.
+    await new Promise((written) => socket.write(Buffer.alloc(8 * mib), written))
+    return socket
+  }
+  const slow: Socket[] = []
+  for (const name of ['a', 'b', 'c']) {
+    const owner = await insertOwner(app.db, name, `${name}@example.com`)
+    const session = await sessionOf(app.db, app.secrets, owner)
+    for (const _upload of [1, 2]) slow.push(await open(session))
+  }
+  expect((await uploadImage(app, png)).status).toBe(201)
+  for (const socket of slow) socket.destroy()
 })
 
 test('readers who disconnect or stop reading hold no memory', async () => {

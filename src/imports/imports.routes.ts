@@ -7,6 +7,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, IdParams, Named, ok } from '../http/envelope.ts'
 import { jsonParameterMax } from '../http/paging.ts'
+import { requestTimeoutMs } from '../http/server.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
@@ -137,7 +138,7 @@ function uploadRoute(db: Db): FastifyPluginAsyncTypebox {
     api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
     api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
     api.post('/contacts/import', {
-      config: { slowBody: true },
+      config: { bodyTimeoutMs: requestTimeoutMs },
       schema: {
         operationId: 'importContacts',
         summary: 'Import contacts from a CSV file',
