@@ -2,7 +2,16 @@ import type { Db } from '../db/db.ts'
 import { type Bucket, BucketFault } from '../object-storage/bucket.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { keyOf } from './bucket-files.ts'
-import { type BucketFileId, deleteObjectRow, postponeObject, selectObjects, selectUnusedObjects } from './files.sql.ts'
+import {
+  type BucketFileId,
+  countObjects,
+  deleteObjectRow,
+  postponeObject,
+  selectObjects,
+  selectUnusedObjects,
+} from './files.sql.ts'
+
+export { countObjects }
 
 const batch = 100
 /** At most this many batches in a run. The next run continues. */
@@ -46,18 +55,19 @@ async function remove(db: Db, bucket: Bucket, file: BucketFileId): Promise<Bucke
 }
 
 /**
- * Deletes the objects of a deleted organization, and returns how many. Without a bucket, only their rows are deleted. Throws
+ * Deletes the objects of a deleted organization. Returns how many, and how many are left: those of uploads that may be in
+ * progress, whose object may be stored after its deletion. Without a bucket, only their rows are deleted. Throws
  * `BucketFault`.
  */
 export async function eraseObjects(
   db: Db,
   bucket: Bucket | undefined,
   organizationId: OrganizationId,
-): Promise<number> {
+): Promise<{ erased: number; left: number }> {
   let erased = 0
   for (;;) {
-    const files = await selectObjects(db, organizationId, batch)
-    if (files.length === 0) return erased
+    const files = await selectObjects(db, organizationId, { minutes: uploadMinutesMax, limit: batch })
+    if (files.length === 0) return { erased, left: await countObjects(db, organizationId) }
     for (const file of files) {
       await bucket?.delete(keyOf(file))
       await deleteObjectRow(db.statement, file)

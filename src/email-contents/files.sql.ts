@@ -119,13 +119,20 @@ export const selectUnusedObjects = (db: Reader, { minutes, limit }: { minutes: n
     order by created_at
     limit ${limit}`
 
-/** All files of an organization in the bucket. */
-export const selectObjects = (db: Reader, organizationId: OrganizationId, limit: number) =>
+type ObjectFilter = { minutes: number; limit: number }
+
+/** Files of an organization in the bucket, except for uploads that may be in progress. */
+export const selectObjects = (db: Reader, organizationId: OrganizationId, { minutes, limit }: ObjectFilter) =>
   db<BucketFileId>`
     select organization_id, id from stored_files
     where organization_id = ${organizationId} and in_bucket
+      and (hash is not null or created_at < now() - ${minutes} * interval '1 minute')
     order by id
     limit ${limit}`
+
+export const countObjects = (db: Reader, organizationId: OrganizationId) =>
+  onlyValue(db<{ count: number }>`
+    select count(*) as count from stored_files where organization_id = ${organizationId} and in_bucket`)
 
 /** The object must be deleted, or be unreachable for good. */
 export const deleteObjectRow = (db: Writer, { organizationId, id }: BucketFileId) =>

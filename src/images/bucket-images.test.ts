@@ -3,6 +3,7 @@ import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { failureLog } from '../../test/support/failure-log.ts'
 import { addImage, downloadImage, fileOf, uploadImage } from '../../test/support/images.ts'
+import { insertOwner } from '../../test/support/organizations.ts'
 import { accessOf, bucketSettings, type S3Server, startS3 } from '../../test/support/s3-server.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -238,4 +239,51 @@ test('deleting an organization deletes its objects, also if the storage is down 
   for (const _run of [1, 2]) await erase()
   expect([s3.objects.size, await filesOf(app)]).toEqual([0, []])
   expect(await db`select from organizations where id = ${id}`).toEqual([])
+})
+
+test('an upload that outlives its organization leaves no object behind', async () => {
+  await using s3 = await startS3()
+  await using app = await start(s3)
+  const { db } = app
+  const id = parseId('org', app.organizationId) as OrganizationId
+  await db.statement`update organizations set is_operator = false, deleted_at = now() where id = ${id}`
+  const bucket = new Bucket(accessOf(s3))
+  const erase = () => eraseDeletedOrganizations({ db, log, bucket, keepMs: 0 })
+  const organizations = () => db`select id from organizations where id = ${id}`
+  // It has begun, and its object arrives after the organization was erased.
+  let key: string | undefined
+  let finish = () => {}
+  s3.intercept = (response, { method, url }) => {
+    if (method !== 'PUT') return false
+    key = decodeURIComponent(url!.slice(1))
+    finish = () => response.writeHead(200).end()
+    return true
+  }
+  const uploading = new BucketFiles({ db, failures, bucket }).upload(id, brown, 'image/png')
+  await until('the upload', () => key)
+  for (const _run of [1, 2]) await erase()
+  expect(await organizations()).toHaveLength(1)
+  s3.objects.set(key!, brown)
+  finish()
+  await uploading
+  await db.statement`update stored_files set created_at = now() - interval '61 minutes'`
+  for (const _run of [1, 2]) await erase()
+  expect([s3.objects.size, await organizations()]).toEqual([0, []])
+})
+
+test('while the storage is down, it is asked once for all deleted organizations', async () => {
+  await using s3 = await startS3()
+  await using app = await startTestApp({}, ['serve'])
+  const { db } = app
+  for (const name of ['a', 'b', 'c']) {
+    const { organizationId } = await insertOwner(db, name, `${name}@example.com`)
+    await new BucketFiles({ db, failures, bucket: new Bucket(accessOf(s3)) }).upload(organizationId, brown, 'image/png')
+  }
+  await db.statement`update stored_files set hash = decode(md5(id::text), 'hex'), bytes = 1, uses = 1`
+  await db.statement`update organizations set is_operator = false, deleted_at = now()`
+  let requests = 0
+  s3.intercept = () => ++requests > 0
+  const bucket = new Bucket(accessOf(s3), 0.005)
+  await expect(eraseDeletedOrganizations({ db, log, bucket, keepMs: 0 })).rejects.toThrow('Did not respond')
+  expect([requests, await db`select from users`]).toEqual([1, []])
 })
