@@ -1,10 +1,12 @@
 import { request } from 'node:http'
 import { createTransport } from 'nodemailer'
+import sharp from 'sharp'
 import { beforeEach, expect, test } from 'vitest'
 import { deliver, deliveryStatusMail } from '../../test/support/bounce-sender.ts'
 import { fill } from '../../test/support/broadcasts.ts'
 import { collectStatements } from '../../test/support/collect-statements.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
+import { addImage } from '../../test/support/images.ts'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../test/support/name-server.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
@@ -212,6 +214,25 @@ test('emails of broadcasts, without a flow and by SMTP carry the hosts as well',
       'bounces.all.example.com',
       'https://links.all.example.com/t/c/',
     ])
+})
+
+test('images of the gallery are loaded from the link host, and texts, links and images of others stay', async () => {
+  const [app, other] = [await newApp(), await newApp()]
+  await verified(app, 'pictures.example.com')
+  const png = await sharp({ create: { width: 4, height: 3, channels: 3, background: '#c84' } })
+    .png()
+    .toBuffer()
+  const [mine, theirs] = [(await addImage(app, png)).url, (await addImage(other, png)).url]
+  const html = (url: string) =>
+    `<img src=${url}><td background="${url}" style="background:url('${url}')">${mine}</td><img src="${theirs}"><!-- ${mine} -->`
+  const email = { from: 'x@pictures.example.com', to: 'ada@example.com', subject: 'Hi', html: html(mine) }
+  await app.publicApi('POST', '/emails', email)
+  const { mail } = await until('the email', () => relay.mails[0])
+  const moved = mine.replace('https://wax.example.net/', 'https://links.pictures.example.com/')
+  expect(moved).not.toBe(mine)
+  expect(mail.html).toContain(html(moved))
+  expect(await at(app, 'links.pictures.example.com', new URL(moved).pathname)).toBe(200)
+  expect(await at(app, 'links.pictures.example.com', new URL(theirs).pathname)).toBe(404)
 })
 
 test('the link of one organization is rejected at the host of another, and nothing is recorded', async () => {

@@ -13,6 +13,7 @@ import type { Tokens } from '../secrets/tokens.ts'
 import { parseEmail } from '../values/email.ts'
 import { SetupFault } from '../values/errors.ts'
 import { composeRaw } from './compose-raw.ts'
+import { loadImagesAt } from './images-at-host.ts'
 import type { SendRow } from './send.sql.ts'
 
 /** By the signed message id. */
@@ -115,7 +116,7 @@ export function makeEmail(
   const html =
     rendered.html === null
       ? null
-      : trackLinks(rendered.html, {
+      : trackLinks(loadImagesAt(rendered.html, organizationId, { from: settings.baseUrl, to: baseUrl }), {
           trackedUrl:
             content?.tracking.clicks === false
               ? undefined
