@@ -173,7 +173,7 @@ export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPlugi
         operationId: 'sendBroadcastAgain',
         summary: 'Create a draft for recipients who did not open',
         description:
-          'Creates a draft with the content of a sent broadcast and another subject. Its audience are the recipients to whom the email was delivered and who neither opened nor clicked when the draft is started; `audience.not_opened_broadcast_id` names the broadcast. Contacts that unsubscribed or are suppressed get nothing, as always. Nothing is sent until the draft is started.',
+          'Creates a draft with the content of a sent broadcast and another subject. Like every draft, it sends the version of the flow that is current when it is started, also if recipients got another one. Its audience are the recipients to whom the email was delivered and who neither opened nor clicked when the draft is started; `audience.not_opened_broadcast_id` names the broadcast. Contacts that unsubscribed or are suppressed get nothing, as always. Nothing is sent until the draft is started.',
         errors: {
           conflict: 'The broadcast has not been sent, or the organization has 1,000 drafts.',
           validation_failed: 'The subject is invalid, or the same as before.',

@@ -36,14 +36,14 @@ export function AudienceCount({ audience, isAnnouncement }: Props) {
 }
 
 function countText(counted: Count, isAnnouncement: boolean): string {
-  if (!counted.complete)
-    return `More than ${count(roundedDown(counted.recipients))} recipients. The check counts all of them.`
+  if (!counted.complete) return `More than ${count(shownNumber(counted))} recipients. The check counts all of them.`
   const leftOut = leftOutText(counted, isAnnouncement)
   return `${pluralize(counted.recipients, 'recipient', 'recipients')}.${leftOut ? ` Left out: ${leftOut}.` : ''}`
 }
 
-/** To two digits: the exact number depends on how long counting took. */
-function roundedDown(value: number): number {
-  const unit = 10 ** Math.max(0, String(value).length - 2)
-  return Math.floor(value / unit) * unit
+/** The number of recipients. An incomplete one has two digits: the exact one depends on how long counting took. */
+export function shownNumber({ recipients, complete }: Count): number {
+  if (complete) return recipients
+  const unit = 10 ** Math.max(0, String(recipients).length - 2)
+  return Math.floor(recipients / unit) * unit
 }

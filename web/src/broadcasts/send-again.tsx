@@ -1,16 +1,18 @@
 import { Button, Text, TextInput } from '@mantine/core'
 import { IconMailForward } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { keys, useInvalidate } from '../api/keys.ts'
-import type { BroadcastDetail, Filter } from '../api/types.ts'
+import type { BroadcastDetail } from '../api/types.ts'
+import { flowQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
-import { useContactCount } from '../segments/segments.api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
 import { toast } from '../ui/toast.tsx'
-import { sendAgain } from './broadcasts.api.ts'
+import { shownNumber } from './audience-count.tsx'
+import { audienceCountQuery, sendAgain } from './broadcasts.api.ts'
 
 export function SendAgainButton({ broadcast }: { broadcast: BroadcastDetail }) {
   const [opened, setOpened] = useState(false)
@@ -26,23 +28,16 @@ export function SendAgainButton({ broadcast }: { broadcast: BroadcastDetail }) {
   )
 }
 
-/** The contacts that would get the email if the draft was started now. */
-function recipientsOf({ id, service_announcement: isAnnouncement }: BroadcastDetail): Filter {
-  return {
-    type: 'all',
-    conditions: [
-      { type: 'broadcast', operator: 'not_opened', broadcast_id: id },
-      isAnnouncement
-        ? { type: 'status', operator: 'is_not', value: 'suppressed' }
-        : { type: 'status', operator: 'is', value: 'subscribed' },
-    ],
-  }
-}
+/** The audience of the draft. */
+const audienceOf = ({ id, audience, service_announcement }: BroadcastDetail) => ({
+  audience: { ...audience, all_subscribed: false, group_ids: [], segment_ids: [], not_opened_broadcast_id: id },
+  service_announcement,
+})
 
 function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onClose: () => void }) {
   const navigate = useNavigate()
   const invalidate = useInvalidate()
-  const matching = useContactCount({ filter: JSON.stringify(recipientsOf(broadcast)) })
+  const counted = useQuery({ ...audienceCountQuery(audienceOf(broadcast)), retry: false })
   const form = useRequestForm({
     initialValues: { subject: '' },
     validate: ({ subject }) => ({ subject: subject.trim() ? undefined : 'Subject is required.' }),
@@ -56,18 +51,22 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
   return (
     <DialogForm form={form} action="Create draft" onCancel={onClose}>
       <Text aria-live="polite">
-        {matching.data ? (
+        {counted.data ? (
           <>
             <strong>
-              {matching.data.approximate && 'About '}
-              {pluralize(matching.data.count, 'contact', 'contacts')}
+              {counted.data.complete ? '' : 'More than '}
+              {pluralize(shownNumber(counted.data), 'contact', 'contacts')}
             </strong>{' '}
             of the {count(broadcast.counts.sent)} it was delivered to would get it now.
           </>
+        ) : counted.error ? (
+          // An excluded group or segment was deleted since; the draft has no such.
+          'The draft shows how many contacts would get it.'
         ) : (
           'Counting the contacts…'
         )}
       </Text>
+      <OtherVersion broadcast={broadcast} />
       <Text size="sm" c="dimmed">
         Left out: contacts who open or click before the new broadcast starts, unsubscribed contacts, and suppressed
         addresses. Automated opens don’t count.
@@ -81,5 +80,19 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
         {...form.field('subject')}
       />
     </DialogForm>
+  )
+}
+
+/** Says that the flow was changed since. */
+function OtherVersion({ broadcast: { flow_id: id, flow_version: pinned, variants } }: { broadcast: BroadcastDetail }) {
+  const flow = useQuery({ ...flowQuery(id ?? ''), enabled: id !== null })
+  const ofVariants = variants.map(({ flow_version: number }) => number ?? pinned)
+  const sent = [...new Set(ofVariants.length > 0 ? ofVariants : [pinned])].sort()
+  const current = flow.data?.version
+  if (current === undefined || (sent.length === 1 && sent[0] === current)) return null
+  return (
+    <Text size="sm">
+      Recipients got version {sent.join(' or ')} of the flow. The draft sends the current one, version {current}.
+    </Text>
   )
 }
