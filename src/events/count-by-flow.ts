@@ -2,6 +2,7 @@ import type { Tx } from '../db/db.ts'
 import type { EventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { Counting } from './counters.ts'
 import { type Dimension, type FlowCounterRow, findCountedMessages } from './flow-counters.sql.ts'
 import { countValues, FlowCounterChanges, findCountedValues } from './flow-counters.ts'
 import { type FirstOnLink, findFirstLinks, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
@@ -12,8 +13,7 @@ type CountedMessages = ReadonlyMap<MessageId, readonly Dimension[]>
 /** Counts new events by version, domain, link and bounce reason. Returns the rows for `writeCounters`. */
 export async function countByFlow(
   tx: Tx,
-  events: readonly NewEvent[],
-  firsts: readonly First[],
+  { events, firsts, outcomes }: Counting,
   messages: CountedMessages,
 ): Promise<FlowCounterRow[]> {
   const changes = new FlowCounterChanges()
@@ -29,6 +29,8 @@ export async function countByFlow(
   // Infinity means that only machines clicked before: nothing was counted.
   for (const { event, previousAt } of firsts)
     if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
+  for (const outcome of outcomes)
+    changes.add(outcome, outcome.at, ofMessage(messages, outcome), { total: outcome.by, uniques: outcome.by })
   await countLaterClicks(tx, changes, laterClicks, moved)
   return changes.isEmpty ? [] : changes.quarters(await countValues(tx, changes.values()))
 }

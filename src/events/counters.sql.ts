@@ -3,8 +3,8 @@ import type { Tx } from '../db/db.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 
-/** What is counted: events, and emails that bounced after they were sent (`returned.ts`). */
-export type CounterName = EventName | 'emailReturned'
+/** What is counted: events, and emails that bounced after they were sent or instead of it (`returned.ts`). */
+export type CounterName = EventName | 'emailReturned' | 'emailRejected'
 
 export type CounterRow = {
   organizationId: OrganizationId

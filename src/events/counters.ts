@@ -6,7 +6,7 @@ import { addToCounters, type CounterName, type CounterRow } from './counters.sql
 import { addToFlowCounters, type FlowCounterRow } from './flow-counters.sql.ts'
 import { withDays } from './flow-counters.ts'
 import type { First, NewEvent } from './record.sql.ts'
-import type { Returned } from './returned.ts'
+import type { OutcomeChange } from './returned.ts'
 
 export type { CounterName } from './counters.sql.ts'
 
@@ -100,12 +100,15 @@ export function writeCounters(tx: Tx, { flows, organizations, bounced = [] }: Co
   for (const recipients of bounced) countBouncedRecipients(tx, recipients)
 }
 
+/** New events, and what they change. */
+export type Counting = {
+  events: readonly NewEvent[]
+  firsts: readonly First[]
+  outcomes: readonly OutcomeChange[]
+}
+
 /** What the events add to the counters. */
-export function counterChanges(
-  events: readonly NewEvent[],
-  firsts: readonly First[],
-  returned: readonly Returned[],
-): CounterChanges {
+export function counterChanges({ events, firsts, outcomes }: Counting): CounterChanges {
   const changes = new CounterChanges()
   for (const event of events)
     changes.add(event, event.occurredAt, {
@@ -118,7 +121,6 @@ export function counterChanges(
     // Infinity means that only machines clicked before: nothing was counted.
     if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
   }
-  for (const { sentAt, ...message } of returned)
-    changes.add({ ...message, eventName: 'emailReturned' }, sentAt, { total: 1, uniques: 1 })
+  for (const outcome of outcomes) changes.add(outcome, outcome.at, { total: outcome.by, uniques: outcome.by })
   return changes
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIdAt, eventIn, record, type World } from '../../test/support/event-world.ts'
-import { recountDays, recountFlow, settled } from '../../test/support/recount.ts'
+import { recountDays, recountFlow, settled, withOutcomes } from '../../test/support/recount.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { emailEventMetric } from '../reports/metrics.ts'
@@ -45,7 +45,14 @@ type Draft = {
 const hours = fc.integer({ min: -120, max: 120 }).map((quarters) => quarters / 4)
 const draft: fc.Arbitrary<Draft> = fc.record({
   message: fc.nat(messages - 1),
-  name: fc.constantFrom('emailOpen', 'emailClick', 'emailSent', 'emailSoftBounce', 'contactUnsubscribe'),
+  name: fc.constantFrom(
+    'emailOpen',
+    'emailClick',
+    'emailSent',
+    'emailSoftBounce',
+    'emailHardBounce',
+    'contactUnsubscribe',
+  ),
   hours,
   ms: fc.constantFrom(-1_000, -1, 0, 1, 2_000, 5_000),
   machine: fc.nat(3).map((number) => number === 0),
@@ -86,13 +93,14 @@ function eventOf(world: World, date: string, { message, name, hours, ms, machine
   }
   // The id of a bounce contains the time of its message, however late the bounce arrives.
   const id = name === 'emailOpen' ? eventIdAt(at) : derivedEventId(messageId, `${name} ${hours} ${ms}`)
-  const bounce = { type: 'soft' as const, status: null, reply_code: null, reason: `reason ${link}`, diagnostic: null }
-  const data = name === 'emailSoftBounce' ? { bounce } : {}
+  const type = name === 'emailHardBounce' ? ('hard' as const) : ('soft' as const)
+  const bounce = { type, status: null, reply_code: null, reason: `reason ${link}`, diagnostic: null }
+  const data = name.endsWith('Bounce') ? { bounce } : {}
   return eventIn(world, message, name, { at, id, machine: machine && name === 'emailOpen', data })
 }
 
 /** What is counted of flows, by UTC day and by quarter of an hour, without rows of zeros. */
-async function expectSameFlowCounters(db: Db, world: World, events: NewEvent[]) {
+async function expectSameFlowCounters(db: Db, world: World, events: ReturnType<typeof withOutcomes>) {
   const rows = await db<{ flowId: string; grain: 'day' | 'quarter'; startsAt: Date; total: number }>`
     select flow_id, grain, kind, starts_at, value, event_name, total, uniques as unique, machine from flow_counters
     where organization_id = ${world.organizationId} and (total, uniques, machine) <> (0, 0, 0)`
@@ -104,12 +112,21 @@ async function expectSameFlowCounters(db: Db, world: World, events: NewEvent[]) 
   expect(Object.fromEntries(rows.map(byKey))).toEqual(Object.fromEntries(expected.map(byKey)))
 }
 
-async function expectSameDays(db: Db, world: World, events: NewEvent[], zone: string, date: string, flowId?: FlowId) {
+async function expectSameDays(
+  db: Db,
+  world: World,
+  events: ReturnType<typeof withOutcomes>,
+  zone: string,
+  date: string,
+  flowId?: FlowId,
+) {
   const day = (offset: number) => new Date(Date.parse(date) + offset * 24 * hourMs).toISOString().slice(0, 10)
-  for (const eventName of eventNames) {
+  for (const eventName of [...eventNames, 'emailReturned', 'emailRejected'] as const) {
     const expected = recountDays(events, { eventName, zone, flowId })
     const period = { startDate: day(-3), endDate: day(3), timezone: zone, days: 7 }
-    const metric = await emailEventMetric(db, world.organizationId, { eventName, period, flowId })
+    const metric = await emailEventMetric(db, world.organizationId, {
+      ...{ eventName: eventName as EventName, period, flowId },
+    })
     const none = { total: 0, unique: 0, machine: 0 }
     const days = [-3, -2, -1, 0, 1, 2, 3].map((offset) => ({
       date: day(offset),
@@ -134,7 +151,7 @@ test('counters and metrics equal a plain recount for any events in any order and
         .map(({ event }) => event)
       for (let from = 0; from < given.length; from += batch) await record(db, given.slice(from, from + batch))
 
-      const counted = settled(given)
+      const counted = withOutcomes(settled(given))
       await expectSameDays(db, world, counted, where, date)
       await expectSameDays(db, world, counted, zone, date, world.flowIds[1])
       await expectSameFlowCounters(db, world, counted)

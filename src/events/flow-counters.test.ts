@@ -25,6 +25,7 @@ test('an event is counted by version, domain, link and bounce reason', async () 
   const all = (value: string) => [
     { value, eventName: 'emailClick', ...one },
     { value, eventName: 'emailOpen', total: 1, uniques: 0, machine: 1 },
+    { value, eventName: 'emailReturned', ...one },
     { value, eventName: 'emailSent', ...one },
     { value, eventName: 'emailSoftBounce', ...one },
   ]

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Tx } from '../db/db.ts'
 import { dayMs } from '../values/durations.ts'
-import type { EventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
+import type { CounterName } from './counters.sql.ts'
 import {
   addCountedValues,
   type CountedValues,
@@ -20,7 +20,7 @@ export type { Dimension, DimensionKind } from './flow-counters.sql.ts'
 export const otherValue = ''
 
 type Sums = { total: number; uniques: number; machine: number }
-type Counted = { organizationId: OrganizationId; flowId: FlowId; eventName: EventName }
+type Counted = { organizationId: OrganizationId; flowId: FlowId; eventName: CounterName }
 
 /** One value on one UTC day. */
 export type ValueOfDay = {
@@ -44,7 +44,7 @@ const dayOf = (timeMs: number): number => Math.floor(timeMs / dayMs) * dayMs
  */
 export class FlowCounterChanges {
   readonly #groups: Group[] = []
-  readonly #byFlow = new Map<FlowId, Map<EventName, Group[]>>()
+  readonly #byFlow = new Map<FlowId, Map<CounterName, Group[]>>()
 
   add(
     { organizationId, flowId, eventName }: Omit<Counted, 'flowId'> & { flowId: FlowId | null },
@@ -65,8 +65,8 @@ export class FlowCounterChanges {
     }
   }
 
-  #groupOf(organizationId: OrganizationId, flowId: FlowId, eventName: EventName, quarter: number): Group {
-    const byName = getOrAdd(this.#byFlow, flowId, () => new Map<EventName, Group[]>())
+  #groupOf(organizationId: OrganizationId, flowId: FlowId, eventName: CounterName, quarter: number): Group {
+    const byName = getOrAdd(this.#byFlow, flowId, () => new Map<CounterName, Group[]>())
     const groups = getOrAdd(byName, eventName, () => [])
     // The events of a batch are of one or two quarters.
     let group = groups.find((each) => each.quarter === quarter)

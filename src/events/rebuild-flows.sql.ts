@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts'
 import { domainOf, type FlowCounterRow, valuesMax } from './flow-counters.sql.ts'
 
 /**
- * Computes the expected counters of flows from the stored events since `since`. `expected_firsts` must exist.
+ * Computes the expected counters of flows from the stored events since `since`. `expected_firsts` and `expected_outcomes` must exist.
  *
  * The values that are counted individually are those that are stored. Days without stored values, as from before the
  * counters were introduced, get the most frequent ones.
@@ -46,6 +46,14 @@ export async function recountFlows(tx: Tx, since: Date): Promise<void> {
         ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)})
       ) as dimension (kind, value)
       where first.flow_id is not null and dimension.value is not null
+      union all
+      select outcome.organization_id, outcome.flow_id, dimension.kind, dimension.value, event_name, at, 1, 1, 0
+      from expected_outcomes as outcome
+      join messages on messages.organization_id = outcome.organization_id and messages.id = outcome.message_id
+      cross join lateral (values
+        ('version', messages.flow_version_id::text), ('domain', ${domainOf(sql`messages.email`)})
+      ) as dimension (kind, value)
+      where outcome.flow_id is not null and dimension.value is not null and at >= ${since}
       union all
       select organization_id, flow_id, 'link', link, event_name, min(occurred_at), 0, 1, 0
       from events

@@ -20,10 +20,13 @@ export async function stopRecording(tx: Tx): Promise<void> {
     lock table events, first_occurrences, flow_counter_values, pending_counts, flow_counters, event_counters in share row exclusive mode`)
 }
 
-/** Computes the expected first occurrences and counters from the stored events since `since`. */
+/** Computes the expected first occurrences, outcomes and counters from the stored events since `since`. */
 export async function recount(tx: Tx, since: Date): Promise<void> {
   await tx.script(`
     create temporary table expected_firsts (like first_occurrences including indexes) on commit drop;
+    create temporary table expected_outcomes (
+      organization_id uuid, message_id uuid, flow_id uuid, event_name text collate "C", at timestamptz
+    ) on commit drop;
     create temporary table expected_counters (like event_counters including indexes) on commit drop`)
   await tx`
     insert into expected_firsts (organization_id, subject_id, event_name, flow_id, occurred_at)
@@ -38,6 +41,7 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
           and first.subject_id = coalesce(events.message_id, events.contact_id)
           and first.event_name = events.event_name and first.occurred_at < ${since})
     order by 1, 2, 3, occurred_at`
+  await recountOutcomes(tx, since)
   await tx`
     with changes as (
       select organization_id, event_name, flow_id, occurred_at as at, 1 as total,
@@ -47,14 +51,7 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
       union all
       select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from expected_firsts
       union all
-      select organization_id, 'emailReturned', flow_id, at, 1, 1, 0
-      from (
-        select distinct sent.organization_id, sent.message_id, sent.flow_id, sent.occurred_at as at
-        from expected_firsts as bounce
-        join events as sent on sent.organization_id = bounce.organization_id and sent.message_id = bounce.subject_id
-        where bounce.event_name in ('emailHardBounce', 'emailSoftBounce') and sent.event_name = 'emailSent'
-          and sent.occurred_at >= ${since}
-      ) as returned
+      select organization_id, event_name, flow_id, at, 1, 1, 0 from expected_outcomes where at >= ${since}
     ),
     quarters as (
       select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,
@@ -74,6 +71,34 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     where flow.id is not null
     group by 1, 2, 3, 4, 5`
   await tx.script('analyze expected_firsts; analyze expected_counters')
+}
+
+/** Computes which emails were returned or rejected, and when they are counted (`returned.ts`). */
+async function recountOutcomes(tx: Tx, since: Date): Promise<void> {
+  await tx`
+    insert into expected_outcomes
+    select distinct on (sent.organization_id, sent.message_id) sent.organization_id, sent.message_id, sent.flow_id,
+      'emailReturned', sent.occurred_at
+    from expected_firsts as bounce
+    join events as sent on sent.organization_id = bounce.organization_id and sent.message_id = bounce.subject_id
+    where bounce.event_name in ('emailHardBounce', 'emailSoftBounce') and sent.event_name = 'emailSent'
+    order by sent.organization_id, sent.message_id, sent.occurred_at`
+  await tx`
+    insert into expected_outcomes
+    select bounce.organization_id, bounce.subject_id, bounce.flow_id, 'emailRejected', bounce.at
+    from (
+      select organization_id, subject_id, flow_id, min(occurred_at) as at from expected_firsts
+      where event_name in ('emailHardBounce', 'emailSoftBounce')
+      group by 1, 2, 3
+    ) as bounce
+    join messages on messages.organization_id = bounce.organization_id and messages.id = bounce.subject_id
+    where (bounce.organization_id, bounce.subject_id) not in (select organization_id, message_id from expected_outcomes)
+      -- It was sent or bounced according to events that are no longer stored.
+      and (messages.sent_at is null or messages.sent_at >= ${since})
+      and not exists (
+        select from first_occurrences as first
+        where first.organization_id = messages.organization_id and first.subject_id = messages.id
+          and first.event_name in ('emailHardBounce', 'emailSoftBounce') and first.occurred_at < ${since})`
 }
 
 /** Counters that are still pending must not be in the table. */

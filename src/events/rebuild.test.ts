@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { readMigrations } from '../db/migrate.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
@@ -101,6 +102,38 @@ test('clicks from before links were counted are counted by link', async () => {
   expect(await rebuildCounters(db)).toMatchObject({ linksAdded: 3, corrected: true })
   expect(await stored()).toEqual(before)
   expect(await rebuildCounters(db)).toMatchObject({ linksAdded: 0, countersDifferent: 0, corrected: false })
+})
+
+test('emails that bounced before that was counted are counted once: when they were sent, or else rejected', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await recorded(testDb)
+  const bounces = await createWorld(db, { organizationId: world.organizationId, messages: 2 })
+  await record(db, [
+    eventIn(world, 0, 'emailSoftBounce', { at: '2026-03-02T10:00:00Z' }),
+    eventIn(world, 0, 'emailHardBounce', { at: '2026-03-03T10:00:00Z' }),
+    ...[0, 1].map((index) => eventIn(bounces, index, 'emailSoftBounce', { at: '2026-03-04T10:00:00Z' })),
+  ])
+  await record(db, [eventIn(bounces, 1, 'emailHardBounce', { at: '2026-03-01T10:00:00Z' })])
+  const stored = () => db<{ eventName: string; grain: string; kind: string; startsAt: Date; total: number }>`
+    select flow_id, grain, '' as kind, '' as value, starts_at, event_name, total, uniques from event_counters
+    where event_name in ('emailReturned', 'emailRejected') and total <> 0
+    union all
+    select flow_id, grain, kind, value, starts_at, event_name, total, uniques from flow_counters
+    where event_name in ('emailReturned', 'emailRejected') and total <> 0
+    order by 1, 2, 3, 4, 5, 6`
+  const before = await stored()
+  const days = before.filter(({ grain, kind }) => grain === 'day' && kind === 'version')
+  expect(days.map(({ eventName, startsAt, total }) => [eventName, startsAt.toISOString(), total]).sort()).toEqual([
+    ['emailRejected', '2026-03-01T00:00:00.000Z', 1],
+    ['emailRejected', '2026-03-04T00:00:00.000Z', 1],
+    ['emailReturned', '2026-03-01T00:00:00.000Z', 1],
+  ])
+  await db.statement`delete from event_counters where event_name = 'emailRejected'`
+  await db.statement`delete from flow_counters where event_name in ('emailReturned', 'emailRejected')`
+  await db.statement.script(readMigrations().find(({ number }) => number === 240)!.text)
+  expect(await stored()).toEqual(before)
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
 })
 
 test('days with erased contacts are not compared by domain', async () => {

@@ -25,7 +25,7 @@ import {
   type NewEvent,
   subjectOf,
 } from './record.sql.ts'
-import { findReturned } from './returned.ts'
+import { findOutcomeChanges } from './returned.ts'
 import { reactionsTo } from './simulated-reactions.ts'
 
 export type { NewEvent } from './record.sql.ts'
@@ -124,16 +124,16 @@ async function writeEvents(
   if (firstsExpected && !areOf(fresh, firsts)) throw new RecordedBefore()
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   const bounced = messagesAreUpdated ? [] : await changeRecipients(tx, fresh)
-  const returned = await findReturned(tx, fresh, firsts, knownMessages)
+  const outcomes = await findOutcomeChanges(tx, fresh, firsts, knownMessages)
   await suppressAddresses(tx, fresh, contacts)
   const [flows, suspects] = await Promise.all([
-    countByFlow(tx, fresh, firsts, dimensions),
+    countByFlow(tx, { events: fresh, firsts, outcomes }, dimensions),
     findSuspects(tx, burstCandidates({ fresh, laterClickIds: laterClicks(fresh, firsts) })),
   ])
   const handOver = (event: NewEvent) => toWebhookEvent(event, rows.get(event.id)?.data, contacts)
   // Suspicious clicks may be labelled before their webhook is posted, so they are loaded then.
   fanOut(tx, fresh, subscriptions, suspects.length === 0 ? handOver : undefined)
-  const counters = { flows, organizations: counterChanges(fresh, firsts, returned), bounced }
+  const counters = { flows, organizations: counterChanges({ events: fresh, firsts, outcomes }), bounced }
   if (mayCountLater) writeCountersSoon(tx, counters)
   else writeCounters(tx, counters)
   if (fresh.length > 0) tx.announce(new EventsRecorded(fresh))

@@ -5,20 +5,16 @@ import { timeOfId } from './id-time.ts'
 
 export const bounceNames: readonly EventName[] = ['emailHardBounce', 'emailSoftBounce']
 
-export type ReturnedMessage = {
-  messageId: MessageId
-  sentAt: Date
-  /** Its kinds of bounces. */
-  bounces: EventName[]
-}
+/** When the email was sent, and its first bounces. Null if that has not happened. */
+export type BouncedMessage = { messageId: MessageId; sentAt: Date | null; hardAt: Date | null; softAt: Date | null }
 
-/** Returns those of the messages that were sent and have bounced. */
-export const findReturnedMessages = (
+/** Returns those of the messages that have bounced. */
+export const findBouncedMessages = (
   db: Reader,
   organizationId: OrganizationId,
   messages: readonly { messageId: MessageId; contactId: ContactId }[],
-) => db<ReturnedMessage>`
-  select key.message_id, sent.at as sent_at, bounce.names as bounces
+) => db<BouncedMessage>`
+  select key.message_id, sent.at as sent_at, bounce.hard_at, bounce.soft_at
   from unnest(${messages.map(({ messageId }) => messageId)}::uuid[], ${messages.map(({ contactId }) => contactId)}::uuid[])
     as key (message_id, contact_id)
   cross join lateral (
@@ -30,8 +26,10 @@ export const findReturnedMessages = (
       and (event_name = 'emailSent') is true
   ) as sent
   cross join lateral (
-    select array_agg(event_name) as names from first_occurrences
+    select min(occurred_at) filter (where event_name = 'emailHardBounce') as hard_at,
+      min(occurred_at) filter (where event_name = 'emailSoftBounce') as soft_at
+    from first_occurrences
     where organization_id = ${organizationId} and subject_id = key.message_id
       and event_name = any (${bounceNames}::text[])
   ) as bounce
-  where sent.at is not null and bounce.names is not null`
+  where bounce.hard_at is not null or bounce.soft_at is not null`

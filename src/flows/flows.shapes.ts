@@ -93,7 +93,12 @@ export const FlowOut = Named('Flow', {
   updated_at: Timestamp,
 })
 const count = Type.Integer()
-const Stats = Type.Object({ sent: count, opens_unique: count, clicks_unique: count, bounces: count })
+const Stats = Type.Object({
+  sent: Type.Integer({ description: 'Emails that were delivered or bounced.' }),
+  opens_unique: count,
+  clicks_unique: count,
+  bounces: Type.Integer({ description: 'Emails that bounced, each once, by the day on which they were sent.' }),
+})
 export const FlowSummaryOut = Named('FlowSummary', {
   id: Type.String(),
   name: Type.String(),

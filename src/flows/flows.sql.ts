@@ -185,13 +185,14 @@ export async function selectFlows(
     left join flow_versions versions on versions.organization_id = ${organizationId} and versions.id = flows.version_id
     left join flow_drafts drafts on drafts.organization_id = ${organizationId} and drafts.flow_id = flows.id
     left join lateral (
-      select sum(total) filter (where event_name = 'emailSent') as sent,
+      -- Emails, as in the results of a flow (src/reports/flow-results.ts).
+      select sum(uniques) filter (where event_name in ('emailSent', 'emailRejected')) as sent,
         sum(uniques) filter (where event_name = 'emailOpen') as opens,
         sum(uniques) filter (where event_name = 'emailClick') as clicks,
-        sum(total) filter (where event_name in ('emailSoftBounce', 'emailHardBounce')) as bounces
+        sum(uniques) filter (where event_name in ('emailReturned', 'emailRejected')) as bounces
       from event_counters
       where organization_id = ${organizationId} and flow_id = flows.id and grain = 'day'
-        and event_name = any ('{emailSent,emailOpen,emailClick,emailSoftBounce,emailHardBounce}')
+        and event_name = any ('{emailSent,emailOpen,emailClick,emailReturned,emailRejected}')
         and starts_at > now() - interval '30 days'
     ) figures on true
     where ${and(conditions)}

@@ -9,8 +9,8 @@ import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
-  checkTask,
   type CompiledSource,
+  checkTask,
   compileSource,
   compileTask,
   draftOf,

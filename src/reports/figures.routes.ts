@@ -6,26 +6,14 @@ import { IdParams, Named, Nullable, oneOf, page, pages, Timestamp } from '../htt
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage } from '../http/paging.ts'
 import { invalid } from '../values/errors.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import { eventNames } from '../values/event-types.ts'
 import type { EventId } from '../values/ids.ts'
 import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
-import { selectFirstEvents } from './figures.sql.ts'
+import { type Figure, figures, selectFigureMessages } from './figures.sql.ts'
 import { periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
 import { boundsOf, readPeriod } from './period.ts'
-
-const eventsOf = {
-  sent: ['emailSent'],
-  delivered: ['emailSent'],
-  opened: ['emailOpen'],
-  clicked: ['emailClick'],
-  bounced: ['emailHardBounce', 'emailSoftBounce'],
-  complaints: ['emailComplaint'],
-  unsubscribed: ['contactUnsubscribe'],
-} as const satisfies Record<string, readonly EventName[]>
-type Figure = keyof typeof eventsOf
-const figures = Object.keys(eventsOf) as Figure[]
 
 const FigureMessageOut = Named('FlowFigureMessage', {
   id: Type.String({ description: 'The event that counts.' }),
@@ -47,7 +35,7 @@ export function figureRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         operationId: 'listFlowFigureMessages',
         summary: 'List the messages behind a figure of a flow',
         description:
-          'The messages that `totals` of the results count as `unique` in the same period, newest first: each at its first occurrence by a person. `bounced` lists hard and soft bounces. `delivered` lists emails sent in the period, except those that bounced. A page can have fewer messages than `limit`. Events that are no longer kept are not listed.',
+          'The messages that `totals` of the results count in the same period, each once, newest first. `sent`, `delivered` and `bounced` list emails that left in the period, also those that the mail server rejected at once; those that bounced have the event and the time of their bounce, which may be later. The others list messages at the first occurrence by a person (`unique`). A page can have fewer messages than `limit`. Events that are no longer kept are not listed.',
         errors: { validation_failed: '`figure` is missing, or a date or the time zone is invalid.' },
         params: IdParams,
         querystring: Type.Object({
@@ -61,21 +49,23 @@ export function figureRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         const [organizationId, flowId] = targetOf(request, 'flw')
         const { limit, cursor } = readPage(request.query, activityCursor)
         const { figure } = request.query
-        const events = await read(organizationId, async (tx) => {
+        const found = await read(organizationId, async (tx) => {
           await existingFlow(tx, organizationId, flowId)
           const bounds = boundsOf(readPeriod(request.query, timezoneOf(request)))
           if (!figures.includes(figure))
             throw invalid({ path: 'figure', problem: `must be one of ${figures.join(', ')}` })
-          return selectFirstEvents(tx, {
-            ...{ organizationId, flowId, limit },
-            eventNames: eventsOf[figure],
+          return selectFigureMessages(tx, {
+            ...{ organizationId, flowId, figure, limit },
             from: new Date(bounds[0]!),
             until: new Date(bounds.at(-1)!),
             before: cursor && { occurredAt: new Date(cursor[0]!), id: cursor[1] as EventId },
           })
         })
-        const { items, nextCursor } = toPage(events, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
-        const shown = figure === 'delivered' ? items.filter(({ hasBounced }) => !hasBounced) : items
+        const { items, nextCursor } = toPage(found, limit, ({ position: { occurredAt, id } }) => [
+          occurredAt.toISOString(),
+          id,
+        ])
+        const shown = figure === 'delivered' ? items.filter(({ bounceId }) => bounceId === null) : items
         return page({ items: shown.map(messageOut), nextCursor })
       },
     })

@@ -10,27 +10,35 @@ import type { EventId } from '../values/ids.ts'
 import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
 import { selectLinkClicks } from './flow-results.sql.ts'
-import { type Counted, getFlowResults } from './flow-results.ts'
+import { type Counted, emailsOf, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
 import { CountsOut } from './overview.routes.ts'
 import { boundsOf, readPeriod } from './period.ts'
 
 const other = 'Null for all others together: only a limited number is counted individually on each day.'
-const bounced = { hard_bounces: Type.Integer(), soft_bounces: Type.Integer() }
+const bounces = {
+  hard_bounces: Type.Integer({ description: 'Bounces in the period, also of emails that left before.' }),
+  soft_bounces: Type.Integer({ description: 'Bounces in the period, also of emails that left before.' }),
+}
 const performed = {
-  sent: Type.Integer(),
+  sent: Type.Integer({ description: 'Emails that were delivered or bounced, as in `totals`.' }),
   opens_unique: Type.Integer({ description: 'Messages that a person opened.' }),
   clicks_unique: Type.Integer({ description: 'Messages in which a person clicked a link.' }),
-  ...bounced,
+  bounced: Type.Integer({ description: 'Emails that bounced, as in `totals`.' }),
+  ...bounces,
   complaints: Type.Integer(),
 }
 
 const flowCounts = {
   ...CountsOut.properties,
-  delivered: Type.Integer({
+  sent: Type.Integer({
     description:
-      'Emails that were sent then, except those that bounced since. One that the mail server rejected was not sent.',
+      'Emails that left then: delivered or bounced, including those that the mail server rejected at once, which have no `emailSent`.',
+  }),
+  delivered: Type.Integer({ description: 'Emails that left then, except those that have bounced since.' }),
+  bounced: Type.Integer({
+    description: 'Emails that left then and have bounced since. Each counts once, unlike its bounces.',
   }),
 }
 
@@ -59,7 +67,7 @@ const FlowResultsOut = Named('FlowResults', {
       ...performed,
     }),
   ),
-  bounces: Type.Array(Named('BounceResults', { reason: Nullable(Type.String({ description: other })), ...bounced })),
+  bounces: Type.Array(Named('BounceResults', { reason: Nullable(Type.String({ description: other })), ...bounces })),
   versions: Type.Array(
     Named('VersionResults', {
       version: Nullable(Type.Integer({ description: other })),
@@ -88,7 +96,7 @@ export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPlugin
         operationId: 'getFlowResults',
         summary: 'Get the results of a flow',
         description:
-          'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
+          'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version. Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. `sent`, `delivered` and `bounced` count emails by the day on which they left, so that a day can still change when an email bounces later. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
         errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
         params: IdParams,
         querystring: Type.Object(period),
@@ -174,7 +182,7 @@ const bouncedOut = ({ counts }: Counted) => ({
 })
 
 const performedOut = (counted: Counted) => ({
-  sent: counted.counts.emailSent.total,
+  ...emailsOf(counted.counts),
   opens_unique: counted.counts.emailOpen.unique,
   clicks_unique: counted.counts.emailClick.unique,
   ...bouncedOut(counted),

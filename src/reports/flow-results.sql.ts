@@ -1,12 +1,12 @@
 import type { Reader } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import type { CounterName } from '../events/counters.ts'
 import type { DimensionKind } from '../events/flow-counters.ts'
-import type { EventName } from '../values/event-types.ts'
 import { type FlowId, leastId, type OrganizationId } from '../values/ids.ts'
 import { type ActivityRow, findByCounters, type Position } from './activity.sql.ts'
 import { type Count, stretchesOf } from './spans.ts'
 
-export type FlowSum = Count & { kind: DimensionKind; value: string; eventName: EventName }
+export type FlowSum = Count & { kind: DimensionKind; value: string; eventName: CounterName }
 
 /** Sums the counters of a flow within a period. */
 export async function selectFlowSums(

@@ -64,8 +64,8 @@ test('the results of a flow are counted by day, link, domain, bounce reason and 
     { link: 'https://shop.example/terms', clicks: 0, clicks_unique: 0, clicks_machine: 1 },
   ])
   const none = { hard_bounces: 0, soft_bounces: 0, complaints: 0, opens_unique: 0, clicks_unique: 0 }
-  const first = { ...none, sent: 2, opens_unique: 1, clicks_unique: 1, soft_bounces: 1 }
-  const second = { ...none, sent: 1, hard_bounces: 1 }
+  const first = { ...none, sent: 2, bounced: 1, opens_unique: 1, clicks_unique: 1, soft_bounces: 1 }
+  const second = { ...none, sent: 1, bounced: 1, hard_bounces: 1 }
   expect(data.domains).toEqual([
     { domain: 'example.com', ...first },
     { domain: 'other.example', ...second },
@@ -139,7 +139,7 @@ test('results of an unknown flow or an invalid period are rejected', async () =>
 
 test('each figure of a flow leads to its messages, as many as it counts', async () => {
   await using app = await startTestApp({}, ['serve'])
-  const world = await worldOf(app, { messages: 5 })
+  const world = await worldOf(app, { messages: 8 })
   const elsewhere = await worldOf(app, { messages: 1 })
   const at = '2026-03-02T10:00:00Z'
   const later = '2026-03-03T11:00:00Z'
@@ -155,7 +155,14 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
     eventIn(world, 3, 'emailOpen', { at }),
     click(world, 0, 'sale', { at }),
     click(world, 0, 'terms', { at }),
-    eventIn(world, 4, 'emailHardBounce', { at: later, data: bounce('hard', 'user_unknown') }),
+    // Twice, the second time after the period; rejected at once, and again later; and sent before the period.
+    eventIn(world, 4, 'emailSoftBounce', { at: later, data: bounce('soft', 'mailbox_full') }),
+    eventIn(world, 4, 'emailHardBounce', { at: '2026-03-09T10:00:00Z', data: bounce('hard', 'user_unknown') }),
+    eventIn(world, 5, 'emailSoftBounce', { at, data: bounce('soft', 'mailbox_full') }),
+    eventIn(world, 5, 'emailHardBounce', { at: later, data: bounce('hard', 'user_unknown') }),
+    eventIn(world, 6, 'emailSoftBounce', { at, data: bounce('soft', 'mailbox_full') }),
+    eventIn(world, 7, 'emailSent', { at: '2026-03-01T10:00:00Z' }),
+    eventIn(world, 7, 'emailSoftBounce', { at, data: bounce('soft', 'mailbox_full') }),
     eventIn(world, 1, 'emailComplaint', { at: later }),
     eventIn(world, 0, 'contactUnsubscribe', { at, data: { method: 'page' } }),
     eventIn(elsewhere, 0, 'emailSent', { at }),
@@ -178,22 +185,39 @@ test('each figure of a flow leads to its messages, as many as it counts', async 
     }
   }
   const uniques = {
-    sent: totals.emailSent.unique,
+    sent: totals.sent,
+    delivered: totals.delivered,
     opened: totals.emailOpen.unique,
     clicked: totals.emailClick.unique,
-    bounced: totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
+    bounced: totals.bounced,
     complaints: totals.emailComplaint.unique,
     unsubscribed: totals.contactUnsubscribe.unique,
   }
   for (const [figure, unique] of Object.entries(uniques))
     expect([figure, (await messages(figure)).length]).toEqual([figure, unique])
-  expect((await messages('sent')).sort()).toEqual([0, 1, 2, 3, 4])
+  expect((await messages('sent')).sort()).toEqual([0, 1, 2, 3, 4, 5, 6])
   expect((await messages('delivered')).sort()).toEqual([0, 1, 2, 3])
   expect(await messages('opened')).toEqual([1, 0])
   expect(await messages('clicked')).toEqual([0])
-  expect((await get(app, world, 'results/messages', { figure: 'bounced' })).body.data).toMatchObject([
-    { event_name: 'emailHardBounce', reason: 'user_unknown', contact: { email: expect.any(String) } },
+  expect((await messages('bounced')).sort()).toEqual([4, 5, 6])
+  const bounced: { event_name: string; reason: string; occurred_at: string }[] = (
+    await get(app, world, 'results/messages', { figure: 'bounced' })
+  ).body.data
+  expect(bounced.map((each) => [each.event_name, each.reason, each.occurred_at]).sort()).toEqual([
+    ['emailHardBounce', 'user_unknown', '2026-03-03T11:00:00.000Z'],
+    ['emailHardBounce', 'user_unknown', '2026-03-09T10:00:00.000Z'],
+    ['emailSoftBounce', 'mailbox_full', '2026-03-02T10:00:00.000Z'],
   ])
+  expect(totals).toMatchObject({
+    emailSent: { unique: 5 },
+    emailSoftBounce: { unique: 4 },
+    emailHardBounce: { unique: 1 },
+  })
+  const { days, domains, versions } = (await get(app, world, 'results')).body.data
+  const day = { sent: 7, delivered: 4, bounced: 3 }
+  expect(days).toMatchObject([day, { sent: 0, delivered: 0, bounced: 0 }])
+  expect(domains).toMatchObject([{ sent: 7, bounced: 3, soft_bounces: 4, hard_bounces: 1 }])
+  expect(versions).toMatchObject([{ sent: 7, bounced: 3 }])
   expect((await get(app, world, 'results/messages', { figure: 'read' })).status).toBe(422)
   const other = await registerOther(app)
   const path = `/organization/flows/${toText('flw', world.flowIds[0]!)}/results/messages`

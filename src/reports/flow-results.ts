@@ -1,21 +1,25 @@
 import type { Reader } from '../db/db.ts'
+import type { CounterName } from '../events/counters.ts'
 import { type DimensionKind, otherValue } from '../events/flow-counters.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import { eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Counts, countPeriod } from './counts.ts'
 import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
 import { boundsOf, type Period } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
-/** A value and its counts. Null is the sum of the values that are not counted individually. */
-export type Counted = { value: string | null; counts: Counts }
+type AllCounts = Record<CounterName, Count>
 
-type Delivered = { delivered: number }
+/** A value and its counts. Null is the sum of the values that are not counted individually. */
+export type Counted = { value: string | null; counts: AllCounts }
+
+/** Emails by the day on which they left: `sent` were delivered or bounced. */
+type Emails = { sent: number; delivered: number; bounced: number }
 
 export type FlowResults = Period & {
-  totals: Counts & Delivered
-  previous: Counts & Delivered
-  series: ({ date: string } & Counts & Delivered)[]
+  totals: Counts & Emails
+  previous: Counts & Emails
+  series: ({ date: string } & Counts & Emails)[]
   links: Counted[]
   domains: Counted[]
   reasons: Counted[]
@@ -47,11 +51,11 @@ export async function getFlowResults(
   )
   return {
     ...period,
-    totals: withDelivered(totals),
-    previous: withDelivered(previous),
-    series: series.map(withDelivered),
+    totals: withEmails(totals),
+    previous: withEmails(previous),
+    series: series.map(withEmails),
     links: byValue(sums, 'link', (counts) => counts.emailClick.total),
-    domains: byValue(sums, 'domain', (counts) => sent(counts) + bounces(counts)),
+    domains: byValue(sums, 'domain', (counts) => sent(counts)),
     reasons: byValue(sums, 'reason', bounces),
     versions: versions
       .map((version) => ({ ...version, number: (version.value && numbers.get(version.value)) || null }))
@@ -59,22 +63,26 @@ export async function getFlowResults(
   }
 }
 
-const countedNames = [...eventNames, 'emailReturned'] as const
+const countedNames = [...eventNames, 'emailReturned', 'emailRejected'] as const
 
-/** The emails that were sent then, except those that have bounced since. */
-const withDelivered = <Day extends Record<'emailSent' | 'emailReturned', Count>>(counts: Day) => ({
-  ...counts,
-  delivered: counts.emailSent.unique - counts.emailReturned.unique,
+type EmailCounts = Record<'emailSent' | 'emailReturned' | 'emailRejected', Count>
+
+export const emailsOf = ({ emailSent, emailReturned, emailRejected }: EmailCounts): Emails => ({
+  sent: emailSent.unique + emailRejected.unique,
+  delivered: emailSent.unique - emailReturned.unique,
+  bounced: emailReturned.unique + emailRejected.unique,
 })
 
-const sent = (counts: Counts) => counts.emailSent.total
-const bounces = (counts: Counts) => counts.emailHardBounce.total + counts.emailSoftBounce.total
+const withEmails = <Day extends EmailCounts>(counts: Day) => ({ ...counts, ...emailsOf(counts) })
 
-const noCounts = Object.fromEntries(eventNames.map((name) => [name, noCount])) as Counts
+const sent = (counts: AllCounts) => emailsOf(counts).sent
+const bounces = (counts: AllCounts) => counts.emailHardBounce.total + counts.emailSoftBounce.total
+
+const noCounts = Object.fromEntries(countedNames.map((name) => [name, noCount])) as AllCounts
 
 /** The values with the highest counts, and the sum of all others last. */
-function byValue(sums: readonly FlowSum[], kind: DimensionKind, sizeOf: (counts: Counts) => number): Counted[] {
-  const byName = new Map<string, Counts>()
+function byValue(sums: readonly FlowSum[], kind: DimensionKind, sizeOf: (counts: AllCounts) => number): Counted[] {
+  const byName = new Map<string, AllCounts>()
   for (const { value, eventName, total, unique, machine } of sums.filter((sum) => sum.kind === kind)) {
     const counts = byName.get(value) ?? { ...noCounts }
     counts[eventName] = { total, unique, machine }
@@ -90,6 +98,7 @@ function byValue(sums: readonly FlowSum[], kind: DimensionKind, sizeOf: (counts:
   ]
 }
 
-const isZero = (counts: Counts) => eventNames.every((name) => counts[name].total === 0 && counts[name].unique === 0)
-const add = (a: Counts, b: Counts) =>
-  Object.fromEntries(eventNames.map((name: EventName) => [name, plus(a[name], b[name])])) as Counts
+const isZero = (counts: AllCounts) =>
+  countedNames.every((name) => counts[name].total === 0 && counts[name].unique === 0)
+const add = (a: AllCounts, b: AllCounts) =>
+  Object.fromEntries(countedNames.map((name) => [name, plus(a[name], b[name])])) as AllCounts

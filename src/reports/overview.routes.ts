@@ -59,7 +59,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         operationId: 'getOverview',
         summary: 'Get an overview',
         description:
-          'Daily counts of all event types, totals, and the flows that sent the most. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
+          'Daily counts of all event types by the day on which they happened, totals, and the flows that sent the most. An email that the mail server rejects has a bounce and no `emailSent`; the results of a flow count it as sent and bounced. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
         errors: {
           not_found: 'The flow does not exist.',
           validation_failed: 'A date is invalid, or the range is reversed or too long.',

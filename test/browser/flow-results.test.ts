@@ -24,7 +24,7 @@ const service = await startSharedService()
 const dayMs = 86_400_000
 const soft: BounceDetail = { type: 'soft', status: '4.2.2', reply_code: 452, reason: 'mailbox_full', diagnostic: null }
 
-/** 40 emails of the last 20 days: 2 bounce, 18 are opened, 12 clicked, 1 is opened by a machine only. */
+/** 40 emails of the last 20 days: 2 bounce, one of them at once and twice, 18 are opened, 12 clicked, 1 is opened by a machine only. */
 async function fill(service: Service, account: Account): Promise<string> {
   const manage = async (method: string, path: string, body?: object) =>
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data
@@ -60,8 +60,9 @@ async function fill(service: Service, account: Account): Promise<string> {
         ...{ occurredAt: new Date(+sentAt + minutes * 60_000), messageId: messages[index]!.id, contactId },
         ...{ machine: false, machineReason: null, data: {}, ...more },
       })
-    add('emailSent', 0)
+    if (index !== 1) add('emailSent', 0)
     if (bounced) add('emailSoftBounce', 1, { data: { bounce: soft } })
+    if (index === 1) add('emailHardBounce', 2, { data: { bounce: { ...soft, type: 'hard', reason: 'user_unknown' } } })
     if (index >= 10 && index < 28) add('emailOpen', 5)
     if (index >= 10 && index < 22) add('emailClick', 6, { data: { url: 'https://shop.example/sale' } })
     if (index === 10) add('emailClick', 20, { data: { url: `https://shop.example/u/${newId('con')}` } })
@@ -109,6 +110,14 @@ test('the results of a flow are the first thing one sees of it', async () => {
   const peopleFile = saved(page.waitForEvent('download'))
   await people.getByRole('button', { name: 'Download people as CSV' }).click()
   expect((await peopleFile).lines).toHaveLength(39)
+  await page.keyboard.press('Escape')
+
+  await funnel.getByRole('button', { name: 'Bounced: 2, show who' }).click()
+  const bounces = page.getByRole('dialog', { name: 'Whose email bounced' })
+  await bounces.getByRole('row').filter({ hasText: 'reader1@example.com' }).getByText('Hard: User unknown').waitFor()
+  const bouncesFile = saved(page.waitForEvent('download'))
+  await bounces.getByRole('button', { name: 'Download people as CSV' }).click()
+  expect((await bouncesFile).lines).toHaveLength(3)
   await page.keyboard.press('Escape')
 
   const links = await rowsOf(page, 'Links')

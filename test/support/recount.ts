@@ -1,5 +1,5 @@
+import type { CounterName } from '../../src/events/counters.ts'
 import type { NewEvent } from '../../src/events/record.ts'
-import type { EventName } from '../../src/values/event-types.ts'
 import type { FlowId } from '../../src/values/ids.ts'
 import type { Counts, World } from './event-world.ts'
 
@@ -10,6 +10,24 @@ export function settled(events: readonly NewEvent[]): NewEvent[] {
   const ids = new Set<string>()
   const once = events.filter(({ id }) => !ids.has(id) && ids.add(id))
   return once.map((event) => ({ ...event, machine: event.machine || isPartOfBurst(event, once) }))
+}
+
+/** An event, or an email that was returned or rejected, at the time at which it is counted. */
+type Counted = Omit<NewEvent, 'eventName'> & { eventName: CounterName }
+
+/** Adds the emails that bounced, each once: when it was sent, or when it was rejected. */
+export function withOutcomes(events: readonly NewEvent[]): Counted[] {
+  const isBounce = ({ eventName }: NewEvent) => eventName.endsWith('Bounce')
+  const inOrder = events.toSorted((a, b) => +a.occurredAt - +b.occurredAt)
+  const outcomes = [...new Set(events.flatMap(({ messageId }) => messageId ?? []))].flatMap((id): Counted[] => {
+    const own = inOrder.filter(({ messageId }) => messageId === id)
+    const bounce = own.find(isBounce)
+    const sent = own.find(({ eventName }) => eventName === 'emailSent')
+    const machine = false
+    if (!bounce) return []
+    return [{ ...(sent ?? bounce), machine, data: {}, eventName: sent ? 'emailReturned' : 'emailRejected' }]
+  })
+  return [...events, ...outcomes]
 }
 
 /** Returns true if three seconds around this click contain human clicks on three links of its message. */
@@ -26,12 +44,12 @@ export function isPartOfBurst(event: NewEvent, events: readonly NewEvent[]): boo
 
 /** Counts by local date in the time zone. */
 export function recountDays(
-  events: readonly NewEvent[],
-  { eventName, zone, flowId }: { eventName: EventName; zone: string; flowId?: FlowId | undefined },
+  events: readonly Counted[],
+  { eventName, zone, flowId }: { eventName: CounterName; zone: string; flowId?: FlowId | undefined },
 ): Map<string, Counts> {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const named = events.filter((event) => event.eventName === eventName)
-  const firsts = new Map<string, NewEvent>()
+  const firsts = new Map<string, Counted>()
   for (const event of named) {
     const subject = event.messageId ?? event.contactId
     const known = firsts.get(subject)
@@ -58,14 +76,14 @@ type FlowCount = Counts & {
   kind: string
   startsAt: Date
   value: string
-  eventName: EventName
+  eventName: CounterName
 }
 
 /**
  * Counts by version, domain, link and bounce reason. In these worlds the id of a version is that of its flow, and no
  * link needs to be shortened.
  */
-export function recountFlow(events: readonly NewEvent[], world: World): FlowCount[] {
+export function recountFlow(events: readonly Counted[], world: World): FlowCount[] {
   const rows = new Map<string, FlowCount>()
   const emailOf = new Map(world.messages.map(({ id, email }) => [id, email]))
   const seen = new Set<string>()

@@ -1,6 +1,6 @@
 import type { Overview } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
-import type { Measure } from './measures.ts'
+import { type Measure, sentOf } from './measures.ts'
 
 /** The change since the previous period. `by` is undefined if the periods cannot be compared. */
 type Change = { by?: number; unit?: string; before: string }
@@ -11,7 +11,7 @@ const smallRate = 0.01
 export function changeOf(measure: Measure, { totals, previous }: Pick<Overview, 'totals' | 'previous'>): Change {
   const now = measure.value(totals)
   const before = measure.value(previous)
-  if (measure.rated) return changeOfRate(now, totals.emailSent.total, before, previous.emailSent.total)
+  if (measure.rated) return changeOfRate(now, sentOf(totals), before, sentOf(previous))
   if (before === 0) return { before: 'None in the previous period' }
   return {
     by: Math.round(((now - before) / before) * 100),

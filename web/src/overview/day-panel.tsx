@@ -2,7 +2,7 @@ import { ChartPanel } from '../ui/chart-panel.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { calendarDay } from '../ui/time.tsx'
-import type { Day, Measure } from './measures.ts'
+import { type Day, type Measure, sentOf } from './measures.ts'
 
 const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const longDay = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' })
@@ -13,7 +13,7 @@ const dateOf = (day: string) => new Date(`${day}T00:00:00Z`)
 const rateColumn = (measure: Measure): Column<Day> => ({
   header: 'Rate',
   align: 'right',
-  cell: (day) => share(measure.value(day), day.emailSent.unique),
+  cell: (day) => share(measure.value(day), sentOf(day)),
 })
 
 /** The chart of one measure: one bar per day. */

@@ -1,10 +1,10 @@
 import type { EventName, Overview } from '../api/types.ts'
 
-/** Only results of flows have what was delivered. */
-type Delivered = { delivered?: number }
-type Totals = Overview['totals'] & Delivered
-export type Day = Overview['series'][number] & Delivered
-type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count> & Delivered) => number }
+/** Only results of flows count emails by the day on which they left. */
+type Emails = { sent?: number; delivered?: number; bounced?: number }
+type Totals = Overview['totals'] & Emails
+export type Day = Overview['series'][number] & Emails
+type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count> & Emails) => number }
 type Count = { total: number; unique: number; machine: number }
 
 /** One statistic of the overview: its number, its rate, and the parts of its bars. */
@@ -28,6 +28,9 @@ const slate = 'light-dark(#a3b1c2, #66758a)'
 export const vermilion = 'light-dark(#c2500a, #f0853f)'
 const sky = 'light-dark(#7cc0ea, #a5d6f5)'
 
+/** What rates are shares of. */
+export const sentOf = ({ sent, emailSent }: { emailSent: Count } & Emails) => sent ?? emailSent.unique
+
 const humanCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
 const automatedCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
 /** The number of emails with at least one such event. */
@@ -42,7 +45,7 @@ export const measures: Measure[] = [
   {
     key: 'sent',
     label: 'Sent',
-    meaning: 'Emails handed to your mail server.',
+    meaning: 'Emails your mail server accepted. Those it rejects count only as bounced.',
     value: uniqueCount('emailSent'),
     rated: false,
     moreIsBetter: true,
@@ -72,7 +75,7 @@ export const measures: Measure[] = [
   {
     key: 'bounced',
     label: 'Bounced',
-    meaning: 'Emails that could not be delivered: permanently (hard) or temporarily (soft).',
+    meaning: 'Bounces of the period: permanent (hard) or temporary (soft). The email may have been sent before.',
     value: (totals) => totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
     rated: true,
     moreIsBetter: false,

@@ -1,7 +1,7 @@
 import type { Overview } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import { ChangeLine } from './change-line.tsx'
-import { measures } from './measures.ts'
+import { measures, sentOf } from './measures.ts'
 import classes from './tiles.module.css'
 
 type Props = { overview: Overview; chosen: string; choose: (key: string) => void }
@@ -22,7 +22,7 @@ export function Tiles({ overview, chosen, choose }: Props) {
           <span className={classes.label}>{measure.label}</span>
           <span className={classes.value}>{count(measure.value(overview.totals))}</span>
           <span className={classes.foot}>
-            <span>{measure.rated ? share(measure.value(overview.totals), overview.totals.emailSent.total) : ' '}</span>
+            <span>{measure.rated ? share(measure.value(overview.totals), sentOf(overview.totals)) : ' '}</span>
             <ChangeLine measure={measure} overview={overview} />
           </span>
         </button>

@@ -16,7 +16,6 @@ const Other = ({ children }: { children: string }) => (
     {children}
   </Text>
 )
-const bouncesOf = (row: { hard_bounces: number; soft_bounces: number }) => row.hard_bounces + row.soft_bounces
 
 const reasonColumns: Column<Reason>[] = [
   {
@@ -50,13 +49,13 @@ const performance = <Row extends Omit<Domain, 'domain'>>(): Column<Row>[] => [
   { header: 'Sent', align: 'right', cell: (row) => count(row.sent) },
   { header: 'Opened', align: 'right', cell: (row) => share(row.opens_unique, row.sent) },
   { header: 'Clicked', align: 'right', cell: (row) => share(row.clicks_unique, row.sent) },
-  { header: 'Bounced', align: 'right', cell: (row) => share(bouncesOf(row), row.sent) },
+  { header: 'Bounced', align: 'right', cell: (row) => share(row.bounced, row.sent) },
   { header: 'Complaints', align: 'right', phone: 'hide', cell: (row) => share(row.complaints, row.sent) },
 ]
 
-const performanceHeader = ['sent', 'opened', 'clicked', 'hard_bounces', 'soft_bounces', 'complaints']
+const performanceHeader = ['sent', 'opened', 'clicked', 'bounced', 'hard_bounces', 'soft_bounces', 'complaints']
 const performanceCells = (row: Omit<Domain, 'domain'>) => [
-  ...[row.sent, row.opens_unique, row.clicks_unique, row.hard_bounces, row.soft_bounces, row.complaints],
+  ...[row.sent, row.opens_unique, row.clicks_unique, row.bounced, row.hard_bounces, row.soft_bounces, row.complaints],
 ]
 
 const domainColumns: Column<Domain>[] = [

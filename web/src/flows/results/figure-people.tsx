@@ -21,7 +21,9 @@ const titles: Record<Figure, string> = {
   unsubscribed: 'Who unsubscribed',
 }
 const notes: Partial<Record<Figure, string>> = {
+  sent: 'Emails sent in this period, including those your mail server rejected.',
   delivered: 'Emails sent in this period, except those that bounced.',
+  bounced: 'Emails sent in this period that bounced then or later, each once.',
   opened: 'At the first open by a person. Automated opens are not listed.',
   clicked: 'At the first click by a person. Automated clicks are not listed.',
 }

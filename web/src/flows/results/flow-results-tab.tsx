@@ -50,7 +50,7 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
   const period = { ...rangeOf(span, timezone), timezone }
   const results = useQuery(flowResultsQuery(flow.id, period))
   // Without emails in the period, an older one is looked for.
-  const isQuiet = results.data?.totals.emailSent.total === 0
+  const isQuiet = results.data?.totals.sent === 0
   const used = useQuery({ ...flowUsedQuery(flow.id), enabled: isQuiet })
   const fileName = fileNameOf(flow.name)
   if (isQuiet && used.isPending) return <Loading />

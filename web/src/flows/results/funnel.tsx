@@ -47,7 +47,7 @@ type StepProps = { measure: Measure; results: FlowResults; showPeople: () => voi
 function Step({ measure, results, showPeople }: StepProps) {
   const { totals } = results
   const value = measure.value(totals)
-  const sent = totals.emailSent.unique
+  const { sent } = totals
   const width = sent === 0 ? 0 : Math.min(1, value / sent)
   return (
     <>

@@ -15,7 +15,7 @@ const shortLink = (link: string) => link.replace(/^https?:\/\//, '').replace(/\/
 
 export function LinksSection({ flowId, fileName, period, results }: Props) {
   const [shown, setShown] = useState<string>()
-  const sent = results.totals.emailSent.unique
+  const { sent } = results.totals
   const columns: Column<Row>[] = [
     {
       header: 'Link',

@@ -6,8 +6,7 @@ import { pluralize, share } from '../../ui/numbers.ts'
 /** The result of the flow in one sentence. */
 export function Summary({ results }: { results: FlowResults }) {
   const { totals } = results
-  const sent = totals.emailSent.unique
-  const bounced = totals.emailHardBounce.unique + totals.emailSoftBounce.unique
+  const { sent, bounced } = totals
   return (
     <Text size="lg" fw={500}>
       {pluralize(sent, 'email', 'emails')} sent in {pluralize(daysOf(results), 'day', 'days')}
