@@ -78,8 +78,12 @@ test('a part is created, included in a flow with an attribute of an older contac
 
   await page.goto('flows/parts')
   await page.getByRole('button', { name: 'footer', exact: true }).click()
-  await dialog.getByRole('link', { name: 'News' }).waitFor()
   await dialog.getByLabel('MJML or HTML').fill('<p>See you</p>')
+  const opened = page.waitForEvent('popup')
+  await dialog.getByRole('link', { name: 'News' }).click()
+  const flow = await opened
+  await flow.getByRole('heading', { name: 'News', level: 1 }).waitFor()
+  await flow.close()
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByRole('button', { name: 'Publish again' }).click()
   await page.getByText('Published with the new part').waitFor()

@@ -62,7 +62,7 @@ export function NewPartDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Stays open after a change if published flows include the part. */
+/** Stays open after a change if published flows include the part. Links open in a new tab, which keeps what was typed. */
 export function EditPartDialog({ part, onClose }: { part: FlowPartSummary; onClose: () => void }) {
   const details = useQuery(flowPartQuery(part.id))
   const [isSaved, setSaved] = useState(false)
@@ -75,7 +75,7 @@ export function EditPartDialog({ part, onClose }: { part: FlowPartSummary; onClo
               <Group gap={6}>
                 <Text size="sm">Included in:</Text>
                 {flows.map(({ id, name }) => (
-                  <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')}>
+                  <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')} target="_blank">
                     {name}
                   </Anchor>
                 ))}

@@ -64,6 +64,7 @@ export function ImageDialog({ image, onClose }: { image: Image; onClose: () => v
   )
 }
 
+/** Opens flows in a new tab, which keeps what was typed into the form. */
 function FlowList({ flows }: { flows: { id: string; name: string }[] | undefined }) {
   if (!flows) return null
   if (flows.length === 0) return <Text size="sm">Not used in any flow.</Text>
@@ -71,7 +72,7 @@ function FlowList({ flows }: { flows: { id: string; name: string }[] | undefined
     <Group gap={6}>
       <Text size="sm">Used in:</Text>
       {flows.map(({ id, name }) => (
-        <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')}>
+        <Anchor key={id} size="sm" component={Link} to={paths.flowTab(id, 'edit')} target="_blank">
           {name}
         </Anchor>
       ))}
