@@ -128,7 +128,7 @@ test('the size is that of the HTML as it is sent, with tracked links and the pix
   expect(check(html, { utmQuery }).htmlBytes).toBe(Buffer.byteLength(sent))
   expect(problems(`<p>${'x'.repeat(99_000)}</p>`)).toEqual([])
   expect(problems(`<p>${'x'.repeat(99_000)}</p>${'<a href="https://a.dev">b</a>'.repeat(10)}`)).toEqual([
-    expect.stringMatching(/^The email has 10\d KB\. Gmail cuts off emails over 100 KB/),
+    expect.stringMatching(/^The email is 10\d KB\. Gmail cuts off emails over 100 KB/),
   ])
 })
 

@@ -164,7 +164,7 @@ function checkWeight(htmlBytes: number): Finding[] {
     {
       check: 'weight',
       path: 'html',
-      problem: `The email has ${Math.ceil(htmlBytes / 1_000)} KB. Gmail cuts off emails over ${weightMax / 1_000} KB, with the unsubscribe link at their end.`,
+      problem: `The email is ${Math.ceil(htmlBytes / 1_000)} KB. Gmail cuts off emails over ${weightMax / 1_000} KB, with the unsubscribe link at their end.`,
       advice: 'Shorten it, remove repeated styles, or move a part of it to a page and link to that.',
     },
   ]

@@ -53,7 +53,7 @@ test.each(sizes)(
     await page.getByRole('link', { name: 'Newsletter' }).click()
     await page.getByLabel('Subject', { exact: true }).fill('Summer news')
     await page.getByLabel('Preheader').fill('Three short stories')
-    await frame.getByText('What is new this month').first().waitFor()
+    await frame.getByText('What’s new this month').first().waitFor()
     await page.getByRole('button', { name: 'Image', exact: true }).click()
     await dialog.getByLabel('Image file').setInputFiles(await picture('Summer sale', 1_200))
     await dialog.getByLabel('Description').fill('A beach at sunset')

@@ -79,7 +79,9 @@ function GroupDialog({
     >
       <DialogForm form={form} action={isAdding ? 'Add to group' : 'Remove from group'} onCancel={onClose}>
         <Select label="Group" required searchable data={optionsOf(groups.data)} {...form.field('group_id')} />
-        {isAdding && <Text c="dimmed">Contacts that were only ever created by a send become subscribed.</Text>}
+        {isAdding && (
+          <Text c="dimmed">Contacts that exist only because they were sent an email become subscribed.</Text>
+        )}
       </DialogForm>
     </Dialog>
   )

@@ -67,7 +67,7 @@ export function ContactForm({ contact, action, isNew, save, onSaved, onCancel }:
           <SubscriptionChoice label="Status" {...form.field('subscription')} value={form.values.subscription} />
         ) : (
           <Text size="xs" c="dimmed">
-            Only add people to a group who opted in.
+            Add people to a group only if they opted in.
           </Text>
         ))}
       <AttributeFields {...form.field('attributes')} value={form.values.attributes} />

@@ -98,7 +98,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
       <Section title="Map columns" description={descriptionOf(chosen)}>
         <Checkbox
           label="The first row contains column names"
-          description="Clear this if the first row is a contact."
+          description="Uncheck this if the first row is a contact."
           mb="md"
           checked={wantsHeader ?? inspection.has_header}
           onChange={(event) => {

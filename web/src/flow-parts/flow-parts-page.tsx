@@ -61,7 +61,7 @@ const columns = (
       </UnstyledButton>
     ),
   },
-  { header: 'Write', cell: (part) => <Code className="break">{`{% part "${part.name}" %}`}</Code> },
+  { header: 'Tag', cell: (part) => <Code className="break">{`{% part "${part.name}" %}`}</Code> },
   { header: 'Updated', align: 'right', cell: (part) => <Time at={part.updated_at} /> },
   {
     header: 'Actions',

@@ -61,7 +61,7 @@ const starterHtml = `<!doctype html>
       <p style="margin:24px 0 0">
         <a href="https://example.com/orders/{{ order_id }}"
            style="padding:12px 20px;background:#1f5fa3;color:#fff;border-radius:6px;text-decoration:none">
-          See your order
+          View your order
         </a>
       </p>
     </div>
@@ -78,5 +78,5 @@ export const welcomeDraft = (): FlowText => ({
     .replace('Hello {{ contact.first_name | default: "there" }}', 'Hello')
     .replace('Your order <strong>{{ order_id }}</strong> is on its way.', 'This is your first email.')
     .replace('https://example.com/orders/{{ order_id }}', `${baseUrl}/docs`)
-    .replace('See your order', 'Read the API reference'),
+    .replace('View your order', 'Read the API reference'),
 })

@@ -48,7 +48,7 @@ export function NewFlowPage() {
   return (
     <Page
       wide
-      title="New flow"
+      title="Create flow"
       back={{ to: paths.starters, label: 'Starters' }}
       actions={
         <Button

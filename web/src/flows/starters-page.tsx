@@ -28,11 +28,11 @@ export function StartersPage() {
       back={{ to: paths.flows, label: 'Flows' }}
       description={
         <>
-          Choose a starter. It has the look of your{' '}
+          Choose a starter. It matches your{' '}
           <Anchor component={Link} to={paths.brand} underline="always" inherit>
             brand
           </Anchor>
-          , and every part of it can be changed.
+          , and you can change every part of it.
         </>
       }
     >

@@ -42,41 +42,41 @@ const orderRows = `<mj-table>
     <td style="padding:12px 0;font-weight:700;text-align:right">{{ total }}</td>
   </tr>
 </mj-table>`
-const items = '[{"name":"Assam tea","quantity":2,"price":"€ 18.00"},{"name":"Teapot","quantity":1,"price":"€ 39.00"}]'
+const items = '[{"name":"Assam tea","quantity":2,"price":"$18.00"},{"name":"Teapot","quantity":1,"price":"$39.00"}]'
 
-/** Templates to begin with. They have the look of the brand, also of an empty one. */
+/** Templates to begin with. They match the brand, even before it is set up. */
 export const starters: Starter[] = [
   starter('welcome', 'Welcome', 'After someone signs up', {
     kind: 'transactional',
     subject: 'Welcome to {{ brand.name }}',
-    preheader: 'Good to have you here. Three things to try first.',
+    preheader: 'Glad you’re here. Three things to try first.',
     sections: [
       card(
         heading('Welcome to {{ brand.name }}'),
-        text(`${hello} thank you for joining us. Here is how to get started:`),
+        text(`${hello} thanks for joining us. Here’s how to get started:`),
         text(
           '<ol style="margin:0;padding-left:20px"><li>Complete your profile</li><li>Invite your team</li><li>Create your first project</li></ol>',
         ),
         button('Get started', example),
-        quiet('Do you have a question? Just reply to this email.'),
+        quiet('Questions? Just reply to this email.'),
       ),
     ],
   }),
   starter('order', 'Order confirmation', 'What was bought, and what happens next', {
     kind: 'transactional',
     subject: 'Your order {{ order_id }}',
-    preheader: 'Thank you. We tell you when it is on its way.',
+    preheader: 'Thank you. We’ll tell you when it’s on its way.',
     sections: [
       card(
         heading('Thank you for your order'),
-        text(`${hello} we have received your order <strong>{{ order_id }}</strong> and are preparing it.`),
+        text(`${hello} we’ve received your order <strong>{{ order_id }}</strong> and are getting it ready.`),
         orderRows,
-        button('See your order', `${example}/orders/{{ order_id }}`),
+        button('View your order', `${example}/orders/{{ order_id }}`),
       ),
     ],
-    sample: { order_id: 'A-1001', items, total: '€ 57.00' },
+    sample: { order_id: 'A-1001', items, total: '$57.00' },
   }),
-  starter('receipt', 'Receipt', 'Proof of a payment', {
+  starter('receipt', 'Receipt', 'Proof of payment', {
     kind: 'transactional',
     subject: 'Receipt {{ receipt_number }} from {{ brand.name }}',
     preheader: 'You paid {{ total }}.',
@@ -88,30 +88,30 @@ export const starters: Starter[] = [
         quiet('Receipt {{ receipt_number }}. Keep this email for your records.'),
       ),
     ],
-    sample: { receipt_number: 'R-2041', paid_on: '3 March 2026', items, total: '€ 57.00' },
+    sample: { receipt_number: 'R-2041', paid_on: 'March 3, 2026', items, total: '$57.00' },
   }),
   starter('password-reset', 'Password reset', 'A link to choose a new password', {
     kind: 'transactional',
     subject: 'Reset your password',
-    preheader: 'This link works for one hour.',
+    preheader: 'This link expires in one hour.',
     sections: [
       card(
         heading('Reset your password'),
-        text(`${hello} someone asked to reset the password of your account. If it was you, choose a new one:`),
+        text(`${hello} someone asked to reset the password for your account. If it was you, choose a new one:`),
         button('Choose a new password', '{{ reset_url }}'),
-        quiet('The link works for one hour. If you did not ask for it, ignore this email: nothing has changed.'),
+        quiet('If you didn’t ask for this, you can ignore this email. Your password hasn’t changed.'),
       ),
     ],
     sample: { reset_url: `${example}/reset/abc` },
   }),
   starter('newsletter', 'Newsletter', 'Several stories, sent as a broadcast', {
     kind: 'marketing',
-    subject: 'What is new this month',
+    subject: 'What’s new this month',
     preheader: 'Three stories, two minutes to read.',
     sections: [
       card(
-        heading('What is new this month'),
-        text(`${hello} here is what we have been working on.`),
+        heading('What’s new this month'),
+        text(`${hello} here’s what we’ve been working on.`),
         divider,
         subheading('The first story'),
         text(`Write two or three sentences about it, and link to the rest. ${link('Read more', example)}`),
@@ -131,9 +131,9 @@ export const starters: Starter[] = [
     sections: [
       card(
         heading('Something new is here'),
-        text(`${hello} we have built something for you. Say in one sentence what it is, and what it changes.`),
+        text(`${hello} we’ve built something for you. Say in one sentence what it is, and what it changes.`),
         text('Then give the one detail that matters most.'),
-        button('See what is new', example),
+        button('See what’s new', example),
       ),
     ],
   }),
@@ -144,7 +144,7 @@ export const starters: Starter[] = [
     sections: [
       card(
         heading('Your week'),
-        text(`${hello} this happened since last Monday:`),
+        text(`${hello} here’s what happened since last Monday:`),
         `<mj-table>
   {% for item in items %}<tr class="row">
     <td style="padding:12px 0;border-bottom:1px solid #dfe3e8">${link('{{ item.title }}', '{{ item.url }}')}<br>{{ item.summary }}</td>
@@ -160,20 +160,20 @@ export const starters: Starter[] = [
         '[{"title":"Ada commented on your plan","url":"https://example.com/1","summary":"“Looks good to me.”"},{"title":"Two tasks are due","url":"https://example.com/2","summary":"Both on Friday."}]',
     },
   }),
-  starter('event', 'Event', 'An invitation with time and place', {
+  starter('event', 'Event', 'An invitation with a time and place', {
     kind: 'marketing',
     subject: 'You’re invited: our open house',
-    preheader: 'Thursday, 12 March, 6 pm. Save your seat.',
+    preheader: 'Thursday, March 12, 6 p.m. Save your seat.',
     sections: [
       card(
         heading('You’re invited to our open house'),
-        text(`${hello} meet the team, see what we are working on, and stay for a drink.`),
+        text(`${hello} meet the team, see what we’re working on, and stay for a drink.`),
         `<mj-table>
-  <tr><td style="padding:4px 16px 4px 0;width:80px;font-weight:700">When</td><td style="padding:4px 0">Thursday, 12 March, 6 pm</td></tr>
+  <tr><td style="padding:4px 16px 4px 0;width:80px;font-weight:700">When</td><td style="padding:4px 0">Thursday, March 12, 6 p.m.</td></tr>
   <tr><td style="padding:4px 16px 4px 0;width:80px;font-weight:700">Where</td><td style="padding:4px 0">Main Street 1, Vienna</td></tr>
 </mj-table>`,
         button('Save your seat', example),
-        quiet('Can’t come? Reply to this email, and we will send you the pictures.'),
+        quiet('Can’t come? Reply to this email, and we’ll send you photos.'),
       ),
     ],
   }),

@@ -20,7 +20,7 @@ export function SendAgain({ message }: { message: MessageDetail }) {
       confirm={{
         title: 'Send again',
         action: 'Send again',
-        children: `This sends a new email through “${message.flow_name ?? 'the same flow'}” to ${emailText(message.contact.email)}, with the same context and the current version of the flow.`,
+        children: `This sends a new email through “${message.flow_name ?? 'the same flow'}” to ${emailText(message.contact.email)}, with the same variables and the current version of the flow.`,
         run: async () => {
           const { message_id: id, status } = await sendMessageAgain(message.id)
           await invalidate(keys.messages)
