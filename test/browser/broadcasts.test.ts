@@ -174,7 +174,7 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await page.getByText('The others got variant B.').waitFor()
   await page.getByText('Sent', { exact: true }).first().waitFor()
   const recipients = page.getByRole('table', { name: 'Recipients' })
-  await until('all recipients', async () => (await recipients.getByText('Sent', { exact: true }).count()) === 4)
+  await until('all recipients', async () => (await recipients.getByText('Delivered', { exact: true }).count()) === 4)
   expect(await recipients.innerText()).not.toContain('ada@example.com')
 
   // The email beside the results is that of a recipient, in either variant.

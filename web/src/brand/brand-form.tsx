@@ -91,7 +91,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
           <ColorInput label="Background" format="hex" withEyeDropper={false} {...form.field('background_color')} />
           <Select
             label="Font"
-            description="Readers have these installed. Emails load no fonts."
+            description="These are installed on most devices. Emails don’t load fonts."
             data={fonts}
             allowDeselect={false}
             {...form.field('font')}

@@ -20,7 +20,7 @@ export function BrandPage() {
     <Section
       title="Brand"
       titleHidden
-      description="How your emails look. Starters and unsubscribe pages use it. In your own templates, write {{ brand.color }} or {{ brand.logo_url }}."
+      description="How your emails look. Starters and unsubscribe pages use your brand. In your own templates, write {{ brand.color }} or {{ brand.logo_url }}."
     >
       <Load query={brand}>
         {(data) => (

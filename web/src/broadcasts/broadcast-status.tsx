@@ -27,7 +27,7 @@ export function BroadcastBadge({ broadcast }: { broadcast: Broadcast }) {
 const recipientLooks: Record<RecipientStatus, Look> = {
   pending: { tone: 'neutral', label: 'Pending' },
   queued: { tone: 'info', label: 'Queued' },
-  sent: { tone: 'good', label: 'Sent' },
+  sent: { tone: 'good', label: 'Delivered' },
   bounced: { tone: 'bad', label: 'Bounced' },
   suppressed: { tone: 'neutral', label: 'Suppressed' },
   unsubscribed: { tone: 'neutral', label: 'Unsubscribed' },

@@ -61,7 +61,7 @@ export function ComparePage() {
     <Page
       wide
       title="Compare broadcasts"
-      description="Shares are % of the emails sent. Opens and clicks are by people; automated ones are not counted."
+      description="Percentages are shares of the emails sent. Automated opens and clicks don’t count."
       back={{ to: paths.broadcasts, label: 'Broadcasts' }}
     >
       <MultiSelect

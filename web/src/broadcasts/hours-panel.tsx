@@ -44,7 +44,7 @@ function Hours({ started_at: startedAt, hours }: BroadcastHours) {
   return (
     <ChartPanel
       title={title}
-      description="People by the hour of their first open and their first click. Automated ones are not counted."
+      description="People by the hour of their first open and their first click. Automated opens and clicks don’t count."
       mb="xl"
       empty="Nobody opened it in the first 48 hours"
       data={hours.map(({ hour, opened, clicked }) => ({ at: String(hour), opened, clicked }))}

@@ -26,7 +26,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
         </Anchor>
       ),
     },
-    { header: 'Of sent', align: 'right', cell: ({ contacts }) => share(contacts, counts.sent + counts.bounced) },
+    { header: 'Clicked', align: 'right', cell: ({ contacts }) => share(contacts, counts.sent + counts.bounced) },
   ]
   return (
     <Section

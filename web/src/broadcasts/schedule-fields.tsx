@@ -21,11 +21,11 @@ export function ScheduleFields({ form, isScheduled }: { form: DraftForm; isSched
       <Radio.Group label="When" {...field('schedule.when')}>
         <Stack gap="xs" mt={6}>
           {!isScheduled && <Radio value="now" label="Now" description="When you start it." />}
-          <Radio value="at" label="At a set time" description="At the same moment for everybody." />
+          <Radio value="at" label="At a set time" description="At the same moment for everyone." />
           <Radio
             value="local"
             label="At the recipient’s local time"
-            description="For example at 9:00 in the morning of each recipient."
+            description="For example, at 9:00 a.m. for each recipient."
           />
         </Stack>
       </Radio.Group>
@@ -87,8 +87,8 @@ function WindowFields({ form: { field, values } }: { form: DraftForm }) {
             <TextInput label="To" type="time" {...field('schedule.window.to')} />
           </Group>
           <Text size="xs" c="dimmed" mt="xs">
-            In {when === 'local' ? 'the time zone of each recipient' : zone.replaceAll('_', ' ')}. Outside of these
-            hours the broadcast waits.
+            In {when === 'local' ? 'the time zone of each recipient' : zone.replaceAll('_', ' ')}. Outside these hours,
+            the broadcast waits.
           </Text>
         </Fieldset>
       )}

@@ -83,7 +83,7 @@ export function StartForm({ onClose, kind, broadcast, check, onRejected }: FormP
         {check.incomplete > 0 && (
           <Checkbox
             label={`Leave out ${check.checked < check.recipients ? 'at least ' : ''}${pluralize(check.incomplete, 'recipient that lacks', 'recipients that lack')} a variable`}
-            description="They are counted above, and get no email."
+            description="They are counted above but get no email."
             checked={leavesOut}
             onChange={(event) => setLeavesOut(event.currentTarget.checked)}
           />

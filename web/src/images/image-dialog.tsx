@@ -80,7 +80,12 @@ function FlowList({ flows }: { flows: { id: string; name: string }[] | undefined
   )
 }
 
-const deletionText = (flows: number) =>
-  flows === 0
-    ? 'Emails already sent with this image will no longer show it.'
-    : `${flows === 1 ? 'One flow uses' : `${flows} flows use`} this image. Their emails, including those already sent, will no longer show it.`
+/** The list of flows ends here. */
+const flowsMax = 20
+
+function deletionText(flows: number): string {
+  if (flows === 0) return 'Emails already sent with this image will no longer show it.'
+  const [users, their] =
+    flows === 1 ? ['One flow uses', 'Its'] : [`${flows < flowsMax ? flows : `${flowsMax} or more`} flows use`, 'Their']
+  return `${users} this image. ${their} emails, including those already sent, will no longer show it.`
+}
