@@ -124,7 +124,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
   await add(organization, testEmailRoutes(testEmails))
   await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
   await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
-  await add(organization, broadcastRoutes({ db, read, work: parts.work, runner }))
+  await add(organization, broadcastRoutes({ db, read, work: parts.work, runner, failures: parts.failures }))
   await add(organization, broadcastPreviewRoutes({ read, templates, runner }))
   await add(
     organization,

@@ -157,9 +157,10 @@ export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
 })
 
 /** What the steps and the parts of broadcasts have in common. */
-export const broadcastPartsOf = ({ db, log, servers }: SendingParts, isPaused: () => boolean) => ({
+export const broadcastPartsOf = ({ db, log, failures, servers }: SendingParts, isPaused: () => boolean) => ({
   db,
   log,
+  failures,
   isOpen: () => !isPaused() && servers.isOpen(),
   onPaused: recordPausedBroadcast,
   onExpired: recordExpiredBroadcast,
@@ -172,7 +173,6 @@ export function createBroadcaster(parts: SendingParts, isPaused: () => boolean) 
   const broadcasting = broadcastJob({
     ...attemptPartsOf(parts),
     ...broadcastPartsOf(parts, isPaused),
-    failures,
     hints,
     templates,
     inFlightMax: inFlightMaxOf(parts),

@@ -8,6 +8,7 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import { answers, created, creates, IdParams, Nothing, ok, oneOf, page, pages } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
@@ -32,11 +33,11 @@ import {
 } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
 
-type Parts = DraftParts & { read: BoundedRead; work: BoundedWork }
+type Parts = DraftParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
 
-export function broadcastRoutes({ db, read, work, runner }: Parts): FastifyPluginAsyncTypebox {
+export function broadcastRoutes({ db, read, work, runner, failures }: Parts): FastifyPluginAsyncTypebox {
   const drafts = { db, runner }
-  const results = new BroadcastResults({ db, read, work })
+  const results = new BroadcastResults({ db, read, work, failures })
   return async (api) => {
     tagRoutes(api, 'Broadcasts')
     api.addHook('onClose', () => results.stop())

@@ -1,12 +1,15 @@
 import type { Db } from '../db/db.ts'
 import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'
 import { cancelPending, markFinished, reconcileQueued, repairCounts, selectOpenParts } from './ledger.sql.ts'
 import { countWholeLedger, forLedger, type LedgerParts } from './ledger-slices.ts'
 import { upsertResults } from './results.sql.ts'
-import { countResults } from './results.ts'
+import { countResults, countWork } from './results.ts'
+
+export type FinishParts = LedgerParts & { db: Db; failures: FailureLog }
 
 /** How often it is checked whether deferred emails and parts in progress have ended. */
 const checkEveryMs = 1_000
@@ -17,7 +20,7 @@ const reconcileEvery = 30
  * Ends a broadcast when all its parts have ended and no deferred email is left, otherwise checks again later. The result is
  * counted from the ledger, so a broadcast is only reported as sent if every recipient is accounted for.
  */
-export async function finishBroadcast(parts: LedgerParts & { db: Db }, claim: Claim, id: BroadcastId): Promise<void> {
+export async function finishBroadcast(parts: FinishParts, claim: Claim, id: BroadcastId): Promise<void> {
   const { organizationId } = claim
   const end = (retryInMs: number | null) => endJobs(parts.db, [{ claim, retryInMs }])
   const broadcast = await findBroadcast(parts.db, organizationId, id)
@@ -52,7 +55,12 @@ export async function finishBroadcast(parts: LedgerParts & { db: Db }, claim: Cl
 }
 
 /** Counts the results for the first request. If this fails or is interrupted, they are counted when somebody asks for them. */
-async function storeResults(parts: LedgerParts & { db: Db }, broadcast: Broadcast): Promise<void> {
-  const results = await countResults(parts, broadcast).catch(() => undefined)
-  if (results) await upsertResults(parts.db.statement, broadcast.organizationId, results).catch(() => {})
+async function storeResults(parts: FinishParts, broadcast: Broadcast): Promise<void> {
+  try {
+    const results = await countResults(parts, broadcast)
+    if (results) await upsertResults(parts.db.statement, broadcast.organizationId, results)
+    parts.failures.succeeded(countWork)
+  } catch (error) {
+    parts.failures.failed(countWork, error)
+  }
 }

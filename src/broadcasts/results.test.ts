@@ -1,6 +1,8 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { emails, fill, opener, reactionOf } from '../../test/support/broadcasts.ts'
 import { createWorld, eventIn } from '../../test/support/event-world.ts'
+import { failureLog } from '../../test/support/failure-log.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -10,7 +12,17 @@ import { recordEvents } from '../events/record.ts'
 import { createShares } from '../runtime/shares.ts'
 import { newId, parseId } from '../values/ids.ts'
 import { findBroadcast } from './broadcasts.sql.ts'
-import { BroadcastResults } from './results.ts'
+import { BroadcastResults, countWork } from './results.ts'
+
+/** Keeps which works failed, as they are logged. */
+function openLog() {
+  const failed: unknown[] = []
+  const write = (line: string) => {
+    const { level, work } = JSON.parse(line)
+    if (level === 50) failed.push(work)
+  }
+  return { failed, log: pino({ level: 'error' }, { write }) }
+}
 
 /** A sent broadcast with three recipients that counts as a large one. */
 async function sendLarge(app: TestApp) {
@@ -25,7 +37,8 @@ async function sendLarge(app: TestApp) {
 }
 
 test('the results of a large broadcast are counted in the background, and requests get the last ones', async () => {
-  await using app = await startTestApp()
+  const { failed, log } = openLog()
+  await using app = await startTestApp({}, undefined, { log })
   const { broadcast, path, flow, recipients, open } = await sendLarge(app)
   const { results, results_counted_at: atTheEnd } = await until('the count at the end', async () => {
     const counted = await broadcast.get()
@@ -73,6 +86,14 @@ test('the results of a large broadcast are counted in the background, and reques
   expect(await linksOf()).toEqual([false, links])
   const compared = (await app.manage('GET', `/organization/broadcasts/compare?ids=${broadcast.id}`)).body.data
   expect(compared).toMatchObject([{ sent: 3, delivered: 3, opened: 1, clicked: 1 }])
+
+  // A count at the end that fails is logged, and repeated when somebody asks for the results.
+  expect(failed).toEqual([])
+  await app.db.statement`alter table broadcast_results rename column count_ms to renamed`
+  const copy = (await broadcast.act('duplicate')).body.data
+  await app.manage('POST', `/organization/broadcasts/${copy.id}/start`, {})
+  await until('the failed count to be logged', () => failed.includes(countWork))
+  expect((await app.manage('GET', `/organization/broadcasts/${copy.id}`)).body.data.status).toBe('sent')
 })
 
 test('one broadcast of an organization is counted at a time, and a count that fails is not repeated at once', async () => {
@@ -95,9 +116,11 @@ test('one broadcast of an organization is counted at a time, and a count that fa
   const failing = new Promise<never>((_, reject) => {
     fail = reject
   })
+  const { failed, log } = openLog()
   const bounded = createBoundedWork(db, shares.work)
   const results = new BroadcastResults({
     db,
+    failures: failureLog(log),
     read: createBoundedRead(db, shares.queries),
     work: (id, slice) => (slices.push(id) === 1 ? failing : bounded(id, slice)),
   })
@@ -109,6 +132,7 @@ test('one broadcast of an organization is counted at a time, and a count that fa
   expect(slices).toHaveLength(1)
   fail(new Error('The connection was lost.'))
   await until('the other count', async () => (await db`select from broadcast_results`).length === 1)
+  expect(failed).toEqual([countWork])
   const counted = slices.length
   await results.get(large!)
   await results.stop()

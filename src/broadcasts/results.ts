@@ -3,6 +3,7 @@ import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Reader } from '../db/db.ts'
 import { areEventsKept } from '../events/partitions.ts'
 import { createCache } from '../runtime/cache.ts'
+import type { FailureLog } from '../runtime/failure-log.ts'
 import { firstContactId, type IdRange, lastContactId } from '../segments/id-range.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import { type Broadcast, findBroadcast } from './broadcasts.sql.ts'
@@ -94,7 +95,10 @@ const currentMsInList = ({ now, startedAt }: Broadcast) =>
 /** The broadcasts of an organization that are counted one after another. */
 type Queue = { inProgress: BroadcastId; waiting: BroadcastId[]; ended: Promise<void> }
 
-type Parts = { db: Db; read: BoundedRead; work: BoundedWork }
+type Parts = { db: Db; read: BoundedRead; work: BoundedWork; failures: FailureLog }
+
+/** The work whose failures are logged. */
+export const countWork = 'count of results of broadcasts'
 
 /**
  * The results of broadcasts. Those of large ones take seconds to count: requests get the stored ones, and have them counted
@@ -183,9 +187,16 @@ export class BroadcastResults {
   }
 
   async #countQueue(organizationId: OrganizationId, queue: Queue): Promise<void> {
+    const { failures } = this.#parts
     for (let id: BroadcastId | undefined = queue.inProgress; id && !this.#isStopping; id = queue.waiting.shift()) {
       queue.inProgress = id
-      await this.#count(organizationId, id).catch(() => void this.#failedAt.set(queue.inProgress, performance.now()))
+      await this.#count(organizationId, id).then(
+        () => failures.succeeded(countWork),
+        (error) => {
+          failures.failed(countWork, error)
+          this.#failedAt.set(queue.inProgress, performance.now())
+        },
+      )
     }
     this.#queues.delete(organizationId)
   }

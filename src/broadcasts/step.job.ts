@@ -4,7 +4,7 @@ import type { BroadcastId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { decideBroadcast } from './decide.ts'
 import { giveUpStep } from './failures.ts'
-import { finishBroadcast } from './finish.ts'
+import { type FinishParts, finishBroadcast } from './finish.ts'
 import { type StepPayload, stepKind } from './lanes.ts'
 import { type PrepareParts, prepareBroadcast } from './prepare.ts'
 
@@ -14,6 +14,7 @@ const stepsPerOrganizationMax = 4
 const interruptedRetryMs = 1_000
 
 export type StepParts = PrepareParts &
+  FinishParts &
   PauseParts & {
     /** Returns false while nothing may be sent. */
     isOpen: () => boolean
