@@ -44,6 +44,10 @@ test.each(sizes)(
     await page.getByLabel('Postal address').fill('Main Street 1\nVienna')
     await frame.getByText('Main Street 1, Vienna').waitFor()
     expect(await barriers(page)).toEqual([])
+    await page.getByLabel('Background').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Choose a color.').waitFor()
+    await page.getByLabel('Background').fill('#f2f4f7')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Brand saved').waitFor()
 
