@@ -258,11 +258,32 @@ test('what a scheduled broadcast sends, and to whom, is changed only by people w
     return statuses
   }
 
+  // All requests about the flow that publish a version.
+  const requests = app.openapi
+    .operations()
+    .filter(({ method, path }) => path.startsWith('/api/v1/organization/flows/{id}') && /^P/.test(method))
+    .map(({ method, path }) => ({ method, path: path.slice('/api/v1'.length) }))
+  const publishing = async (send: typeof byKey) => {
+    const version = async () => (await app.manage('GET', `/organization/flows/${flow}`)).body.data.version
+    const found = []
+    for (const { method, path } of requests) {
+      const subject = `{{ brand.name }} ${++drafts}`
+      await app.manage('PATCH', '/organization/brand', { name: `Acme ${drafts}` })
+      const before = await version()
+      await app.manage('PUT', `/organization/flows/${flow}/draft`, { subject, base_version: before })
+      await send(method, path.replace('{id}', flow), { subject: `New ${subject}` })
+      if ((await version()) !== before) found.push(path.replace('/organization/flows/{id}', method))
+    }
+    return found.sort()
+  }
+
   expect(await tryAll(asMember)).toEqual([200, 200, 200, 200])
-  await app.manage('PATCH', `/organization/flows/${flow}`, { kind: 'marketing', subject: 'News' })
+  expect(await publishing(asMember)).toEqual(['PATCH', 'POST/publish', 'POST/rebuild'])
+  await app.manage('PATCH', `/organization/flows/${flow}`, { kind: 'marketing', subject: '{{ brand.name }}' })
   expect((await app.manage('POST', `${path}/schedule`)).status).toBe(202)
   expect(await tryAll(asMember)).toEqual([403, 403, 403, 403])
   expect(await tryAll(byKey)).toEqual([403, 403, 403, 403])
+  expect(await publishing(asMember)).toEqual([])
   expect((await asMember('PATCH', `/organization/flows/${flow}`, { name: 'Renamed' })).status).toBe(200)
   expect((await asMember('PATCH', `/organization/segments/${unused}`, { filter })).status).toBe(200)
   expect((await asMember('PATCH', `/organization/segments/${excluded}`, { name: 'Renamed' })).status).toBe(200)

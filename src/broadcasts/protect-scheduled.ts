@@ -11,19 +11,20 @@ type Request = FastifyRequest<{ Params: { id: string }; Body: Record<string, unk
 
 type Used = { flowId: FlowId } | { segmentId: SegmentId }
 
+const itsFlow = ({ params }: Request): Used | undefined => {
+  const flowId = parseId('flw', params.id)
+  return flowId && { flowId }
+}
+
 const used: Record<string, (request: Request) => Used | undefined> = {
   'PATCH /api/v1/organization/segments/:id': ({ params, body }) => {
     const segmentId = parseId('seg', params.id)
     return segmentId && body?.filter ? { segmentId } : undefined
   },
-  'PATCH /api/v1/organization/flows/:id': ({ params, body }) => {
-    const flowId = parseId('flw', params.id)
-    return flowId && body && changesContent(body) ? { flowId } : undefined
-  },
-  'POST /api/v1/organization/flows/:id/publish': ({ params }) => {
-    const flowId = parseId('flw', params.id)
-    return flowId && { flowId }
-  },
+  'PATCH /api/v1/organization/flows/:id': (request) =>
+    request.body && changesContent(request.body) ? itsFlow(request) : undefined,
+  'POST /api/v1/organization/flows/:id/publish': itsFlow,
+  'POST /api/v1/organization/flows/:id/rebuild': itsFlow,
 }
 
 const namesOnly = new Set(['name', 'status', 'base_version'])
