@@ -5,7 +5,7 @@ export type Attribute = { name: string; start: number; end: number; value: strin
 /** `visit` gets the tag name in lower case (`/body` for an end tag). The attributes are valid during the call. */
 export type TagVisitor = {
   wants(name: string): boolean
-  visit(name: string, start: number, attributes: readonly Attribute[]): void
+  visit(name: string, start: number, attributes: readonly Attribute[], end: number): void
 }
 
 const rawTextElements = new Set('script style textarea title xmp iframe noembed noframes plaintext'.split(' '))
@@ -39,7 +39,7 @@ function visitTag(html: string, start: number, visitor: TagVisitor): number {
   const attributes: Attribute[] | undefined = visitor.wants(name) ? [] : undefined
   const end = readAttributes(html, nameEnd, attributes)
   if (end === -1) return -1
-  if (attributes) visitor.visit(name, start, attributes)
+  if (attributes) visitor.visit(name, start, attributes, end)
   return rawTextElements.has(name) ? endOfRawText(html, name, end) : end
 }
 

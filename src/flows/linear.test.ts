@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { checkEmail } from './email-checks.ts'
 import { analyse } from './liquid/analyse.ts'
 import { engineFor } from './liquid/engine.ts'
+import { withPreheader } from './preheader.ts'
 import { Lines } from './problems.ts'
 import { compileTemplate, loadTemplate, variablesMax } from './template.ts'
 import { trackLinks } from './track-links.ts'
@@ -83,6 +84,15 @@ test.each([
   expect(findings).toMatchObject([{ check: 'link', problem }, { check: 'image', problem }, { check: 'weight' }])
   const tracking = { trackedUrl: () => 'tracked', pixelUrl: undefined, unsubscribeUrl: undefined }
   expect(trackLinks(html, tracking)).toBe(html)
+})
+
+test('the preheader stands at the start of the body, however many body tags there are', () => {
+  const html = '<title><body></title><!-- <body> --><p><body class="a>b">Hello'
+  expect(withPreheader(html, 'A')).toMatch(
+    /^<title><body><\/title><!-- <body> --><p><body class="a>b"><div data-preheader/,
+  )
+  const unclosed = '<body '.repeat(300_000)
+  expect(withPreheader(unclosed, 'A').endsWith(`</div>${unclosed}`)).toBe(true)
 })
 
 test('a variable is optional only within a condition on it or its parent', () => {
