@@ -10,7 +10,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { brandValuesOf } from './brand-values.ts'
 import { selectOutdatedFlows } from './brands.sql.ts'
-import { type Brand, changeBrand, getBrand } from './brands.ts'
+import { type Brand, changeBrand, getBrand, urlLengthMax } from './brands.ts'
 import { fonts } from './fonts.ts'
 
 const outdatedMax = 100
@@ -28,7 +28,7 @@ const fields = {
       description: 'Shown in the footer of emails. The law of most countries requires it.',
     }),
   ),
-  website_url: Nullable(Type.String({ maxLength: 2_048, description: 'Where the logo leads to.' })),
+  website_url: Nullable(Type.String({ maxLength: urlLengthMax, description: 'Where the logo leads to.' })),
 }
 const BrandOut = Named('Brand', {
   ...fields,

@@ -67,10 +67,25 @@ test('settings that would break templates, and images of other organizations, ar
     [{ name: '{{ contact.email }}' }, 'name'],
     [{ postal_address: 'a\nb\nc\nd\ne\nf\ng' }, 'postal_address'],
     [{ website_url: 'javascript:alert(1)' }, 'website_url'],
+    // Encoded, each letter has six characters.
+    [{ website_url: `https://acme.example/${'ü'.repeat(400)}` }, 'website_url'],
   ] as const) {
     const { status, body: answer } = await change(app, body)
     expect([status, answer.error.fields[0].path]).toEqual([422, path])
   }
+})
+
+test('a flow whose tags are too long with the values of the brand is rejected', async () => {
+  const app = await newApp()
+  const template = { subject: 'A', html: `<p>{{ brand.website_url${' | append: brand.website_url'.repeat(2)} }}</p>` }
+  const flowId = await createFlow(app, template)
+  await change(app, { website_url: `https://acme.example/${'a'.repeat(1_900)}` })
+  const path = 'html'
+  const problem = 'This tag has more than 4000 characters with the values of the brand.'
+  const preview = await app.manage('POST', '/organization/flows/preview', template)
+  expect(preview.body.data.problems).toMatchObject([{ path, problem }])
+  const rebuilt = await app.manage('POST', `/organization/flows/${flowId}/rebuild`)
+  expect([rebuilt.status, rebuilt.body.error.fields]).toMatchObject([422, [{ path, problem }]])
 })
 
 test('emails have the brand that their version was published with, until the flow is rebuilt', async () => {

@@ -26,6 +26,7 @@ export type BrandChanges = { [Name in keyof BrandSettings]?: BrandSettings[Name]
 /** Braces would be read as Liquid, and templates contain these texts. */
 const braces = /[{}]/
 const linesMax = 6
+export const urlLengthMax = 2_048
 
 /** Throws `Refusal` if the logo does not exist or a text is invalid. */
 export async function changeBrand(db: Db, organizationId: OrganizationId, changes: BrandChanges): Promise<Brand> {
@@ -71,5 +72,7 @@ function checkUrl(given: string | null): string | null {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw invalid({ path: 'website_url', problem: 'must be an absolute URL, such as https://example.com' })
+  if (url.href.length > urlLengthMax)
+    throw invalid({ path: 'website_url', problem: `must have at most ${urlLengthMax} characters after encoding` })
   return url.href
 }

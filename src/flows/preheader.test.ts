@@ -57,4 +57,7 @@ test('the preheader is part of a version, a draft and a preview, and its problem
   expect((await preview('x'.repeat(301))).problems).toMatchObject([
     { path: 'preheader', problem: 'The preheader has more than 300 characters.' },
   ])
+  const full = { subject: 'A', html: '{{ a }}'.repeat(5_000), text: 'B', preheader: '{{ a }}' }
+  const { problems } = (await app.manage('POST', '/organization/flows/preview', full)).body.data
+  expect(problems).toMatchObject([{ path: 'html', problem: 'The template has more than 5000 tags.' }])
 })

@@ -2,7 +2,7 @@ import type { BrandValues } from '../brands/brand-values.ts'
 import { Refusal } from '../values/errors.ts'
 import { isLongerThan } from '../values/text.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
-import { errorPosition, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
+import { errorPosition, FaultyTemplate, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
 import { preheaderLengthMax, withPreheader } from './preheader.ts'
 import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
@@ -87,10 +87,23 @@ export async function compileTemplate(source: TemplateSource): Promise<Compilati
     text: text ? { from: 'flow', source: text } : await deriveText(compiled),
     brand: [subject, html, text, preheader].some((part) => part && readsBrand(part)) ? (brand ?? null) : null,
   }
-  const template = await loadTemplate(stored)
+  const template = await loadTemplate(stored).catch((error: unknown) => problemsOf(error, stored))
+  if ('problems' in template) return { kind: 'faulty', ...template }
   if (template.variables.length > variablesMax)
     return { kind: 'faulty', problems: [{ part: 'html', line: 1, column: 1, message: tooManyVariables }] }
   return { kind: 'compiled', template }
+}
+
+/** The brand and the preheader may exceed a limit of the template. The places are not those of its source. */
+function problemsOf(error: unknown, { brand }: StoredTemplate): { problems: Problem[] } {
+  if (!(error instanceof FaultyTemplate)) throw error
+  const problems = error.problems.map(({ part, message }) => ({
+    part,
+    line: 1,
+    column: 1,
+    message: brand ? message.replace(/\.$/, ' with the values of the brand.') : message,
+  }))
+  return { problems }
 }
 
 /** Prepares a stored template for rendering. It was compiled before, so an error in it is a bug. */

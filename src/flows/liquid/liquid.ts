@@ -38,11 +38,19 @@ export function findProblems(part: TemplatePart, source: string): Problem[] {
     })
 }
 
-/** Throws an `Error` if the template has problems. */
+export class FaultyTemplate extends Error {
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super(`The template does not parse: ${problems[0]?.message}`)
+    this.problems = problems
+  }
+}
+
+/** Throws `FaultyTemplate` if the template has problems. */
 export function loadLiquid(part: TemplatePart, source: string): LiquidTemplate {
   const engine = engineOf(part)
   const nodes = parsePart(engine, part, source)
-  if (isProblems(nodes)) throw new Error(`a stored template does not parse: ${nodes[0]?.message}`)
+  if (isProblems(nodes)) throw new FaultyTemplate(nodes)
   const { variables, locals } = analyse(nodes)
   const plan = planOf(engine, nodes, locals, part === 'html')
   return {
