@@ -23,6 +23,8 @@ export type PastBroadcast = {
 export type PastRecipient = {
   contactId: ContactId
   status: 'sent' | 'bounced' | 'suppressed' | 'unsubscribed'
+  /** Why the email bounced, or why there was none. */
+  reason: string | null
   messageId: MessageId | null
   variant: number | null
 }
@@ -44,12 +46,13 @@ export async function insertPastBroadcast(
       ${broadcast.excluded}, ${broadcast.createdBy}, ${broadcast.createdAt}, ${broadcast.finishedAt},
       ${broadcast.startedAt}, ${broadcast.finishedAt})`
   await tx`
-    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, message_id, variant)
-    select ${organizationId}, ${broadcast.id}, contact_id, status, message_id, variant
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, reason, message_id, variant)
+    select ${organizationId}, ${broadcast.id}, contact_id, status, reason, message_id, variant
     from unnest(
       ${recipients.map(({ contactId }) => contactId)}::uuid[], ${recipients.map(({ status }) => status)}::text[],
+      ${recipients.map(({ reason }) => reason)}::text[],
       ${recipients.map(({ messageId }) => messageId)}::uuid[], ${recipients.map(({ variant }) => variant)}::smallint[]
-    ) as past (contact_id, status, message_id, variant)`
+    ) as past (contact_id, status, reason, message_id, variant)`
   await tx`
     insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
     select organization_id, broadcast_id, status, count(*) from broadcast_recipients

@@ -12,6 +12,7 @@ import type { Audience, DemoGroup, DemoGroups, DemoSegments } from './audience.t
 import { loyaltyVariants } from './content.ts'
 import type { BroadcastPlan, EmailPlan, SentBroadcast } from './plan-emails.ts'
 import type { PastFlow } from './planned-message.ts'
+import { bounces } from './reactions.ts'
 
 /** The demo is usually opened again before then. */
 const scheduledAfterDays = 14
@@ -111,7 +112,8 @@ function testOf({ winner, decidedMs }: SentBroadcast) {
 
 const recipientOf = ({ contact, variant, message, left }: SentBroadcast['recipients'][number]): PastRecipient => ({
   contactId: contact.id,
-  status: message ? (message.bounce ? 'bounced' : 'sent') : left!,
+  status: message ? (message.bounce ? 'bounced' : 'sent') : left === 'unsubscribed' ? left : 'suppressed',
+  reason: message ? message.bounce && bounces[message.bounce].reason : left!,
   messageId: message?.id ?? null,
   variant,
 })

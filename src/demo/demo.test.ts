@@ -97,6 +97,11 @@ async function expectFiguresToAgree(
       from messages where organization_id = ${organizationId} and broadcast_id = ${parseId('brc', id)!}`
     expect(row!.messages).toBe(counts.sent + counts.bounced)
     expect(row!.opened).toBe(results.opened)
+    for (const status of ['bounced', 'suppressed', 'unsubscribed']) {
+      const listed: { reason: string | null }[] = await get(`/broadcasts/${id}/recipients?status=${status}&limit=100`)
+      const numbers = [status, listed.length, listed.filter(({ reason }) => reason).length]
+      expect(numbers).toEqual([status, counts[status], counts[status]])
+    }
   }
   const { variants, winner } = await get(`/broadcasts/${broadcasts[1].id}`)
   const [a, b] = variants.map((variant: { opened: number; sent: number }) => variant.opened / variant.sent)

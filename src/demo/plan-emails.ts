@@ -19,6 +19,8 @@ export type BroadcastPlan = {
   test?: { percent: number; decideAfterMs: number; variants: (Variant & { openRate: number })[] }
 }
 
+type LeftBecause = 'hard_bounce' | 'complaint' | 'unsubscribed'
+
 /** A broadcast as it was sent: a recipient has a message unless the contact left before its turn. */
 export type SentBroadcast = {
   excluded: number
@@ -27,7 +29,7 @@ export type SentBroadcast = {
     contact: Recipient
     variant: number | null
     message?: PlannedMessage
-    left?: 'suppressed' | 'unsubscribed'
+    left?: LeftBecause
   }[]
   winner: number | null
   decidedMs: number | null
@@ -153,17 +155,19 @@ function bounceOf(id: MessageId, { softBounces, hardBounces }: Rates): 'soft' | 
 
 /** Contacts that no longer get email, or marketing email. */
 class Leavers {
-  readonly #suppressed = new Map<ContactId, number>()
+  readonly #suppressed = new Map<ContactId, { atMs: number; by: 'hard_bounce' | 'complaint' }>()
   readonly #unsubscribed = new Map<ContactId, number>()
 
   note(message: PlannedMessage): void {
     const { suppressedMs, unsubscribedMs } = reactionTo(message)
-    if (suppressedMs !== undefined) this.#suppressed.set(message.contact.id, suppressedMs)
+    const by = message.bounce === 'hard' ? 'hard_bounce' : 'complaint'
+    if (suppressedMs !== undefined) this.#suppressed.set(message.contact.id, { atMs: suppressedMs, by })
     if (unsubscribedMs !== undefined) this.#unsubscribed.set(message.contact.id, unsubscribedMs)
   }
 
-  reasonOf({ id }: Recipient, { kind }: PastFlow, atMs: number): 'suppressed' | 'unsubscribed' | undefined {
-    if ((this.#suppressed.get(id) ?? Number.POSITIVE_INFINITY) <= atMs) return 'suppressed'
+  reasonOf({ id }: Recipient, { kind }: PastFlow, atMs: number): LeftBecause | undefined {
+    const suppressed = this.#suppressed.get(id)
+    if (suppressed && suppressed.atMs <= atMs) return suppressed.by
     const hasLeft = (this.#unsubscribed.get(id) ?? Number.POSITIVE_INFINITY) <= atMs
     return kind === 'marketing' && hasLeft ? 'unsubscribed' : undefined
   }

@@ -8,7 +8,7 @@ const bounceAfterMs = 60_000
 const automatedOpenAfterMs = 2_000
 const clicksPerOpen = 0.36
 const agent = { user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
-const bounces = {
+export const bounces = {
   soft: {
     type: 'soft',
     status: '4.2.2',
