@@ -143,7 +143,7 @@ export const BroadcastOut = Named('Broadcast', {
   reason: Nullable(
     Type.String({
       description:
-        'Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`) or why it has expired, or its failed recipients were not tried again (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise.',
+        'Why it is paused (`user`, `complaints`, `bounces`, `interrupted` or `failed`), or has expired or did not try its failed recipients again (`missed`, `not_ready`, `too_expensive` or `failed`); null otherwise.',
     }),
   ),
   detail: Nullable(Type.String({ description: 'The reason as a sentence.' })),
