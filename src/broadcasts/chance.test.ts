@@ -9,6 +9,7 @@ test('the share of chance equals that of a two-sided test of two proportions', (
   expect(chance([15, 25], [5, 25])).toBeCloseTo(0.003892, 6)
   expect(chance([200, 1_000], [240, 1_000])).toBeCloseTo(0.030837, 6)
   expect(chance([100, 1_000], [100, 1_000])).toBeCloseTo(1, 6)
+  expect(chance([100, 1_000], [100, 1_000])).toBeLessThanOrEqual(1)
 })
 
 test('the distribution has the quantiles of the tables', () => {

@@ -18,7 +18,8 @@ export function chanceOf(variants: readonly VariantOutcome[]): number | null {
   const statistic = sumOf(
     variants.map((variant) => (variant.reacted - variant.sent * rate) ** 2 / (variant.sent * rate * (1 - rate))),
   )
-  return upperTail(statistic, variants.length - 1)
+  // The approximation of a certainty is slightly more than one.
+  return Math.min(1, upperTail(statistic, variants.length - 1))
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
