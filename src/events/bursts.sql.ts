@@ -70,7 +70,8 @@ const clicksIn = (list: readonly ClickWindow[]): Sql => {
     .sort()
     .at(-1)
   return sql`
-    select id, occurred_at, machine, data ->> 'url' as url
+    -- After the contact is erased, only the link is left of the URL.
+    select id, occurred_at, machine, coalesce(data ->> 'url', link) as url
     from events
     where events.organization_id = click_window.organization_id and events.contact_id = click_window.contact_id
       and occurred_at between click_window.from_at and click_window.until_at
