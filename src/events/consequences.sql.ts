@@ -47,6 +47,24 @@ export const updateBouncedRecipients = (
       and broadcast_recipients.status = 'sent'
     returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id`
 
+/** A hard bounce replaces the reason of an earlier one, as in the message. */
+export function updateBounceReasons(
+  tx: Tx,
+  organizationId: OrganizationId,
+  hard: readonly Pick<MessageState, 'id' | 'reason'>[],
+): void {
+  if (hard.length === 0) return
+  tx.send`
+    update broadcast_recipients
+    set reason = state.reason
+    from unnest(${hard.map(({ id }) => id)}::uuid[], ${hard.map(({ reason }) => reason)}::text[]) as state (id, reason)
+    join messages on messages.organization_id = ${organizationId} and messages.id = state.id
+    where broadcast_recipients.organization_id = ${organizationId}
+      and broadcast_recipients.broadcast_id = messages.broadcast_id
+      and broadcast_recipients.contact_id = messages.contact_id and broadcast_recipients.message_id = messages.id
+      and broadcast_recipients.status = 'bounced'`
+}
+
 export type BouncedRecipients = BouncedRecipient & { recipients: number }
 
 export function countBouncedRecipients(tx: Tx, { organizationId, broadcastId, recipients }: BouncedRecipients): void {

@@ -10,6 +10,7 @@ import {
   type MessageState,
   unsubscribeContacts,
   updateBouncedRecipients,
+  updateBounceReasons,
   updateMessageStates,
 } from './consequences.sql.ts'
 import type { EventContact, NewEvent } from './record.sql.ts'
@@ -52,6 +53,11 @@ export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Pro
   const bounced: BouncedRecipient[] = []
   for (const [organizationId, group] of groupBy(bounces, (event) => event.organizationId)) {
     const states = groupBy(group, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events))
+    updateBounceReasons(
+      tx,
+      organizationId,
+      states.filter(({ bounce }) => bounce === 'hard'),
+    )
     bounced.push(...(await updateBouncedRecipients(tx, organizationId, states)))
   }
   return groupBy(bounced, ({ broadcastId }) => broadcastId)
