@@ -9,7 +9,15 @@ import { dayMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
 import { toText } from '../values/ids.ts'
 
-type Recipient = { contact_id: string; message_id: string; status: string; links: string[] }
+type Recipient = {
+  contact_id: string
+  message_id: string
+  status: string
+  engagement: string | null
+  complained_at: string | null
+  unsubscribed_at: string | null
+  links: string[]
+}
 
 type ListedMessage = { contact: { id: string }; engagement: string; broadcast: object }
 type ListedContact = { id: string; last_active_at: string | null }
@@ -99,7 +107,9 @@ test('results, lists, exports and segments of a broadcast agree with its events'
     expect(listed.map(({ contact_id: id }) => id).toSorted(), engagement).toEqual(ids.toSorted())
     const file = await app.manage('GET', `${path}/recipients/export?engagement=${engagement}`)
     const [header, ...lines] = file.text.trim().split('\r\n')
-    expect(header).toBe('contact_id,email,status,reason,message_id,variant,first_opened_at,first_clicked_at,links')
+    expect(header).toBe(
+      'contact_id,email,status,engagement,reason,message_id,variant,first_opened_at,first_clicked_at,complained_at,unsubscribed_at,links',
+    )
     expect(lines.map((line) => line.split(',')[0]).toSorted(), engagement).toEqual(ids.toSorted())
     for (const row of listed)
       expect(row.links.toSorted()).toEqual(
@@ -167,8 +177,15 @@ test('results, lists, exports and segments of a broadcast agree with its events'
   }
   const states = (await listAll(app, ofFlow)) as unknown as ListedMessage[]
   const inOrder = ['bounced', 'complained', 'unsubscribed', 'clicked', 'opened', 'delivered']
+  const byContact = new Map(
+    (await listAll(app, `${path}/recipients`)).map((recipient) => [recipient.contact_id, recipient]),
+  )
   for (const { contact, engagement, broadcast: named } of states) {
     expect(engagement).toBe(inOrder.find((name) => expected[name]!.includes(contact.id)))
+    const recipient = byContact.get(contact.id)!
+    expect(recipient.engagement).toBe(engagement)
+    expect(recipient.complained_at !== null).toBe(expected.complained!.includes(contact.id))
+    expect(recipient.unsubscribed_at !== null).toBe(expected.unsubscribed!.includes(contact.id))
     expect(named).toEqual({ id: broadcast.id, name: 'News' })
   }
 

@@ -2,20 +2,30 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { csvLine } from '../values/csv-line.ts'
 import { toText } from '../values/ids.ts'
 import type { Broadcast } from './broadcasts.sql.ts'
-import { positionOf, type RecipientFilter, type RecipientRow, selectRecipients } from './recipients.sql.ts'
+import {
+  engagementOfRecipient,
+  positionOf,
+  type RecipientFilter,
+  type RecipientRow,
+  selectRecipients,
+} from './recipients.sql.ts'
 import { variantKeyOf } from './variants.ts'
 
 const rowsMax = 1_000
 
-const columns: Record<string, (row: RecipientRow) => string> = {
+const columns: Record<string, (row: RecipientRow, broadcast: Broadcast) => string> = {
   contact_id: ({ contactId }) => toText('con', contactId),
   email: ({ email }) => email ?? '',
   status: ({ status }) => status,
+  engagement: (row) => engagementOfRecipient(row) ?? '',
   reason: ({ reason }) => reason ?? '',
   message_id: ({ messageId }) => (messageId ? toText('msg', messageId) : ''),
-  variant: ({ variant }) => variantKeyOf(variant) ?? '',
+  // Recipients outside the sample get the winner.
+  variant: ({ variant }, { winner }) => variantKeyOf(variant ?? winner) ?? '',
   first_opened_at: ({ firstOpenedAt }) => firstOpenedAt?.toISOString() ?? '',
   first_clicked_at: ({ firstClickedAt }) => firstClickedAt?.toISOString() ?? '',
+  complained_at: ({ complainedAt }) => complainedAt?.toISOString() ?? '',
+  unsubscribed_at: ({ unsubscribedAt }) => unsubscribedAt?.toISOString() ?? '',
   links: ({ links }) => (links ?? []).join(' '),
 }
 export const exportColumns = Object.keys(columns)
@@ -35,8 +45,9 @@ export async function* exportRecipients(
     const rows = await read(broadcast.organizationId, (db) =>
       selectRecipients(db, broadcast, filter, { after, limit: rowsMax }),
     )
-    if (rows.length > 0) yield rows.map((row) => csvLine(Object.values(columns).map((cell) => cell(row)))).join('')
+    if (rows.length > 0)
+      yield rows.map((row) => csvLine(Object.values(columns).map((cell) => cell(row, broadcast)))).join('')
     if (rows.length < rowsMax) return
-    after = positionOf(filter, rows.at(-1)!)
+    after = positionOf(broadcast, filter, rows.at(-1)!)
   }
 }

@@ -7,13 +7,21 @@ import { errorsOnly, IdParams, Named, Nullable, oneOf, page, pages, Timestamp } 
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
+import { engagements as messageEngagements } from '../messages/engagement.ts'
 import { invalid } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { ContactId } from '../values/ids.ts'
 import { recipientStatuses } from './broadcasts.sql.ts'
 import { getBroadcast } from './broadcasts.ts'
 import { exportColumns, exportRecipients } from './export.ts'
-import { engagements, positionOf, type RecipientFilter, type RecipientRow, selectRecipients } from './recipients.sql.ts'
+import {
+  engagementOfRecipient,
+  engagements,
+  positionOf,
+  type RecipientFilter,
+  type RecipientRow,
+  selectRecipients,
+} from './recipients.sql.ts'
 import { variantKeyOf, variantKeys } from './variants.ts'
 
 const linkLengthMax = 500
@@ -24,6 +32,12 @@ const RecipientOut = Named('BroadcastRecipient', {
   contact_id: Type.String(),
   email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
   status: oneOf(...recipientStatuses),
+  engagement: Nullable(
+    Type.Unsafe<(typeof messageEngagements)[number]>({
+      ...oneOf(...messageEngagements),
+      description: 'The last thing that happened to the email, as in the list of messages. Null if none was sent.',
+    }),
+  ),
   reason: Nullable(Type.String({ description: 'Why the email bounced, or why there was none.' })),
   message_id: Nullable(Type.String()),
   variant: Nullable(
@@ -34,6 +48,10 @@ const RecipientOut = Named('BroadcastRecipient', {
   ),
   first_opened_at: Nullable(Timestamp),
   first_clicked_at: Nullable(Timestamp),
+  complained_at: Nullable(Timestamp),
+  unsubscribed_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the unsubscribe link of this email was used.' }),
+  ),
   links: Type.Array(Type.String(), {
     description: 'The clicked links, the first one first, at most 20. Empty if the events were deleted.',
   }),
@@ -53,13 +71,24 @@ const filterQuery = {
       description: 'Only recipients that clicked this link, as in the list of links.',
     }),
   ),
+  variant: Type.Optional(
+    Type.Unsafe<(typeof variantKeys)[number]>({
+      ...oneOf(...variantKeys),
+      description: 'Only recipients in the sample of an A/B test that this variant was chosen for.',
+    }),
+  ),
 }
 
 function filterOf(query: Static<ReturnType<typeof Type.Object<typeof filterQuery>>>): RecipientFilter {
-  const { status, link, engagement = link === undefined ? undefined : 'clicked' } = query
+  const { status, link, variant, engagement = link === undefined ? undefined : 'clicked' } = query
   if (link !== undefined && engagement !== 'clicked')
     throw invalid({ path: 'link', problem: 'can only be used with engagement=clicked' })
-  return { status, engagement, link: link?.replaceAll('\0', '') }
+  return {
+    status,
+    engagement,
+    link: link?.replaceAll('\0', ''),
+    variant: variant && variantKeys.indexOf(variant),
+  }
 }
 
 /** Recipients of a broadcast and what they did with the email. */
@@ -81,11 +110,11 @@ export function recipientRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], r
       const { limit, cursor } = readPage(request.query, [uuidPart])
       const filter = filterOf(request.query)
       const after = cursor?.[0] as ContactId | undefined
-      const rows = await read(organizationId, async (tx) => {
+      const { broadcast, rows } = await read(organizationId, async (tx) => {
         const broadcast = await getBroadcast(tx, organizationId, id)
-        return selectRecipients(tx, broadcast, filter, { after, limit: limit + 1 })
+        return { broadcast, rows: await selectRecipients(tx, broadcast, filter, { after, limit: limit + 1 }) }
       })
-      const { items, nextCursor } = toPage(rows, limit, (row) => [positionOf(filter, row)])
+      const { items, nextCursor } = toPage(rows, limit, (row) => [positionOf(broadcast, filter, row)])
       return page({ nextCursor, items: items.map(recipientOut) })
     },
   })
@@ -115,6 +144,7 @@ const recipientOut = outOf(
   RecipientOut,
   { contact_id: 'con', message_id: 'msg' },
   {
+    engagement: engagementOfRecipient,
     variant: ({ variant }: RecipientRow) => variantKeyOf(variant),
     links: ({ links }: RecipientRow) => links ?? [],
   },

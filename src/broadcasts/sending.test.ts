@@ -113,8 +113,8 @@ test('overlapping groups get one email each; failed, bounced and suppressed reci
   expect([file.headers.get('content-type'), file.text.split('\r\n')]).toEqual([
     'text/csv; charset=utf-8',
     [
-      'contact_id,email,status,reason,message_id,variant,first_opened_at,first_clicked_at,links',
-      expect.stringMatching(/^con_\w+,incomplete@example\.com,failed,missing variables: city,,,,,$/),
+      'contact_id,email,status,engagement,reason,message_id,variant,first_opened_at,first_clicked_at,complained_at,unsubscribed_at,links',
+      expect.stringMatching(/^con_\w+,incomplete@example\.com,failed,,missing variables: city,,,,,,,$/),
       '',
     ],
   ])

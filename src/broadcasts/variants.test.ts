@@ -106,6 +106,24 @@ test('the sample is split exactly, and the variant with the highest click rate g
   const listed = (await app.manage('GET', `/organization/broadcasts/${broadcast.id}/recipients?limit=100`)).body.data
   const inVariant = (key: string | null) => listed.filter(({ variant }: { variant: string | null }) => variant === key)
   expect(['A', 'B', 'C', null].map((key) => inVariant(key).length)).toEqual([20, 10, 10, 60])
+  // The figures of the variants lead to their people. A file shows the variant that everybody got.
+  const path = `/organization/broadcasts/${broadcast.id}/recipients`
+  for (const [variant, sent, clicked] of [
+    ['A', 20, 4],
+    ['B', 10, 3],
+    ['C', 10, 0],
+  ] as const) {
+    const count = async (filter: string) =>
+      (await app.manage('GET', `${path}?limit=100&variant=${variant}${filter}`)).body.data.length
+    expect([await count('&engagement=sent'), await count('&engagement=clicked')]).toEqual([sent, clicked])
+    expect(await count('&engagement=opened')).toBe(0)
+    const { text } = await app.manage('GET', `${path}/export?engagement=clicked&variant=${variant}`)
+    expect(text.trim().split('\r\n')).toHaveLength(1 + clicked)
+  }
+  const [header, ...lines] = (await app.manage('GET', `${path}/export`)).text.trim().split('\r\n')
+  const column = header!.split(',').indexOf('variant')
+  const variantsInFile = lines.map((line) => line.split(',')[column])
+  expect(['A', 'B', 'C'].map((key) => variantsInFile.filter((each) => each === key).length)).toEqual([20, 70, 10])
   const copy = (await broadcast.act('duplicate')).body.data
   expect(copy).toMatchObject({ ...test, winner: null, decides_at: null })
   for (const [variant, subject] of [

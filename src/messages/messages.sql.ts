@@ -16,6 +16,7 @@ import type {
   OrganizationId,
 } from '../values/ids.ts'
 import { type MessageFilter, type MessageStatus, matchingMessages } from './message-filter.sql.ts'
+import { reactionTo } from './reactions.ts'
 
 export type MessageRow = {
   organizationId: OrganizationId
@@ -51,24 +52,13 @@ const columnsOf = (organizationId: OrganizationId) => sql`
     select name from broadcasts
     where broadcasts.organization_id = ${organizationId} and broadcasts.id = messages.broadcast_id) as broadcast_name`
 
-/** When a person first opened and clicked the email, complained about it, and used its unsubscribe link. */
-const reactionOf = (organizationId: OrganizationId) => sql`
-  lateral (
-    select min(occurred_at) filter (where event_name = 'emailOpen') as first_opened_at,
-      min(occurred_at) filter (where event_name = 'emailClick') as first_clicked_at,
-      min(occurred_at) filter (where event_name = 'emailComplaint') as complained_at,
-      min(occurred_at) filter (where event_name = 'contactUnsubscribe') as unsubscribed_at
-    from first_occurrences
-    where organization_id = ${organizationId} and subject_id = messages.id and occurred_at < 'infinity'
-  ) as reaction`
-
 /** Newest first. */
 export const selectMessages = (db: Reader, organizationId: OrganizationId, filter: MessageFilter, limit: number) =>
   db<MessageRow>`
     select ${columnsOf(organizationId)}
     from (${matchingMessages(organizationId, filter)} limit ${limit}) as messages
     left join flows on flows.organization_id = ${organizationId} and flows.id = messages.flow_id
-    cross join ${reactionOf(organizationId)}
+    cross join ${reactionTo(organizationId, sql`messages.id`)}
     order by messages.id desc`
 
 export type MessageDetail = MessageRow & {
@@ -98,7 +88,7 @@ export const findMessage = (db: Reader, organizationId: OrganizationId, id: Mess
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
     left join mail_servers on mail_servers.organization_id = messages.organization_id and mail_servers.id = messages.mail_server_id
-    cross join ${reactionOf(organizationId)}
+    cross join ${reactionTo(organizationId, sql`messages.id`)}
     where messages.organization_id = ${organizationId} and messages.id = ${id}`)
 
 export type MessageEvent = {
