@@ -20,6 +20,7 @@ import { BroadcastResults } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
 import { mayAnnounce } from './service-announcements.ts'
 import {
+  areOutdated,
   BroadcastChanges,
   BroadcastIn,
   BroadcastInListOut,
@@ -104,12 +105,14 @@ export function broadcastRoutes({ db, read, work, runner, failures }: Parts): Fa
         const organizationId = organizationIdOf(request)
         const id = parseIdParam('brc', request.params.id)
         const broadcast = await read(organizationId, (tx) => getBroadcast(tx, organizationId, id))
-        const { reactions, countedAt } = await results.get(broadcast)
+        const counted = await results.get(broadcast)
+        const { reactions, countedAt } = counted
         return ok({
           ...broadcastOut(broadcast),
           results: resultsOut(broadcast, reactions),
           results_counted_at: countedAt?.toISOString() ?? null,
           links_complete: await results.areLinksComplete(broadcast),
+          results_outdated: areOutdated(broadcast, counted),
           variants: variantsWithResults(broadcast, reactions.variants),
           chance: chanceOut(reactions.variants),
         })

@@ -19,7 +19,7 @@ const comparedByDefault = 5
 
 const LinkOut = Named('BroadcastLink', {
   url: Type.String(),
-  clicks: Type.Integer(),
+  clicks: Type.Integer({ description: 'All clicks by people.' }),
   contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),
 })
 
@@ -64,7 +64,7 @@ export function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], { re
     schema: {
       operationId: 'listBroadcastLinks',
       summary: 'List the links of a broadcast',
-      description: `The ${linksListedMax} links that were clicked most often, without clicks by scanners. Counts clicks since the start, by the URL as it is in the email. With more than 2,000 recipients, they are as old as the results of the broadcast. If its events were deleted (\`links_complete\` is false), they are those that were counted before.`,
+      description: `The ${linksListedMax} links that were clicked most often, without automated clicks. Counts clicks since the start, by the URL as it is in the email. With more than 2,000 recipients, they are as old as the results of the broadcast. If its events were deleted (\`links_complete\` is false), they are those that were counted before.`,
       params: IdParams,
       response: answers(Type.Array(LinkOut)),
     },

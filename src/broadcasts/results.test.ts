@@ -45,19 +45,20 @@ test('the results of a large broadcast are counted in the background, and reques
     return counted.results_counted_at !== null && counted
   })
   expect(results).toMatchObject({ opened: 0, not_opened: 3 })
+  expect((await broadcast.get()).results_outdated).toBe(false)
   await open(recipients[0])
   // Current for five seconds.
   expect((await broadcast.get()).results.opened).toBe(0)
   await app.db.statement`update broadcast_results set counted_at = ${new Date(Date.parse(atTheEnd) - 3_600_000)}`
   const stale = await broadcast.get()
-  expect(stale.results.opened).toBe(0)
+  expect([stale.results.opened, stale.results_outdated]).toEqual([0, true])
   expect(Date.parse(atTheEnd) - Date.parse(stale.results_counted_at)).toBe(3_600_000)
   await until('the new count', async () => (await broadcast.get()).results.opened === 1)
   expect((await app.manage('GET', `${path}/hours`)).body.data.hours[0]).toEqual({ hour: 0, opened: 1, clicked: 0 })
 
   await app.db.statement`delete from broadcast_results`
   const never = await broadcast.get()
-  expect([never.results.opened, never.results_counted_at]).toEqual([0, null])
+  expect([never.results.opened, never.results_counted_at, never.results_outdated]).toEqual([0, null, true])
   await until('the first count', async () => (await broadcast.get()).results_counted_at !== null)
   const [inList] = (await app.manage('GET', '/organization/broadcasts')).body.data
   expect([inList.results.opened, inList.results_counted_at]).toEqual([1, (await broadcast.get()).results_counted_at])

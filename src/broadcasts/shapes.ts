@@ -196,6 +196,10 @@ export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
     description:
       'False if events of the broadcast were deleted (`EVENT_RETENTION_MONTHS`). Its links then have the clicks that were counted before.',
   }),
+  results_outdated: Type.Boolean({
+    description:
+      'Whether the results are older than two minutes, or have not been counted yet. They are being counted.',
+  }),
   chance: ChanceOut,
 })
 
@@ -207,6 +211,12 @@ export const emptyAudience = {
   all_subscribed: false,
   not_opened_broadcast_id: null,
 }
+
+const outdatedMs = 120_000
+
+/** By the clock of the database, because that of a client may be wrong. */
+export const areOutdated = ({ startedAt, now }: Broadcast, { countedAt }: Counted): boolean =>
+  startedAt !== null && (countedAt === null || +now - +countedAt > outdatedMs)
 
 const finalStatuses = ['sent', 'cancelled', 'expired']
 
