@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import type { FlowResults } from '../../api/types.ts'
 import type { Column } from '../../ui/data-table.tsx'
 import { bounceReasonText } from '../../ui/descriptions.ts'
@@ -27,10 +27,21 @@ const reasonColumns: Column<Reason>[] = [
   { header: 'Soft', align: 'right', cell: (row) => count(row.soft_bounces) },
 ]
 
-export function ReasonsSection({ fileName, results: { bounces: rows } }: Props) {
+export function ReasonsSection({
+  fileName,
+  results: { bounces: rows },
+  showPeople,
+}: Props & { showPeople: () => void }) {
   return (
     <TableSection
       title="Bounces by reason"
+      description={
+        rows.length > 0 && (
+          <Anchor component="button" type="button" onClick={showPeople}>
+            Show whose email bounced
+          </Anchor>
+        )
+      }
       empty="No bounces in this period"
       columns={reasonColumns}
       rows={rows}

@@ -27,7 +27,7 @@ const notes: Partial<Record<Figure, string>> = {
   opened: 'At the first open by a person. Automated opens are not listed.',
   clicked: 'At the first click by a person. Automated clicks are not listed.',
 }
-export const isFigure = (text: string | null): text is Figure => text !== null && Object.hasOwn(titles, text)
+export const isFigure = (text: string): text is Figure => Object.hasOwn(titles, text)
 
 const columnsFor = (figure: Figure): Column<FigureMessage>[] => [
   {

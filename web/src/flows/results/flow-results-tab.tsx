@@ -10,6 +10,7 @@ import { useMe } from '../../session/session.api.ts'
 import { fileNameOf } from '../../ui/csv.ts'
 import { Load } from '../../ui/states.tsx'
 import { calendarDay } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { DomainsSection, ReasonsSection, VersionsSection } from './breakdown-sections.tsx'
 import { FigurePeople, isFigure } from './figure-people.tsx'
 import { flowMeasures } from './flow-measures.ts'
@@ -47,6 +48,7 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
       },
       { replace: true },
     )
+  const { set } = useFilters('people')
   const period = { ...rangeOf(span, timezone), timezone }
   const results = useQuery(flowResultsQuery(flow.id, period))
   // Without emails in the period, an older one is looked for.
@@ -74,7 +76,7 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
             <LinksSection {...{ period, fileName }} flowId={flow.id} results={data} />
             <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
               <DomainsSection fileName={fileName} results={data} />
-              <ReasonsSection fileName={fileName} results={data} />
+              <ReasonsSection fileName={fileName} results={data} showPeople={() => set('people', 'bounced')} />
             </SimpleGrid>
             <VersionsSection fileName={fileName} results={data} />
           </>
@@ -88,18 +90,9 @@ function Results({ flow, onTest, timezone }: Props & { timezone: string }) {
 type FiguresProps = { flowId: string; results: FlowResults; period: Period; fileName: string }
 
 function Figures({ flowId, results, period, fileName }: FiguresProps) {
-  const [search, setSearch] = useSearchParams()
-  const measure = flowMeasures.find(({ key }) => key === search.get('figure')) ?? flowMeasures[0]!
-  const people = search.get('people')
-  const set = (name: 'figure' | 'people', key: string | undefined) =>
-    setSearch(
-      (now) => {
-        if (key === undefined) now.delete(name)
-        else now.set(name, key)
-        return now
-      },
-      { replace: true },
-    )
+  const { filter, set } = useFilters('figure', 'people')
+  const { people } = filter
+  const measure = flowMeasures.find(({ key }) => key === filter.figure) ?? flowMeasures[0]!
   return (
     <>
       <Grid gap="md" align="stretch">
@@ -121,7 +114,7 @@ function Figures({ flowId, results, period, fileName }: FiguresProps) {
         to see who it is.
       </Text>
       {isFigure(people) && (
-        <FigurePeople {...{ flowId, period, fileName }} figure={people} onClose={() => set('people', undefined)} />
+        <FigurePeople {...{ flowId, period, fileName }} figure={people} onClose={() => set('people', null)} />
       )}
     </>
   )

@@ -2,7 +2,8 @@ import { Anchor, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { FlowResults } from '../../api/types.ts'
 import type { Column } from '../../ui/data-table.tsx'
-import { count, share } from '../../ui/numbers.ts'
+import { count } from '../../ui/numbers.ts'
+import { Rate } from '../../ui/rate.tsx'
 import { LinkClicks } from './link-clicks.tsx'
 import type { Period } from './results.api.ts'
 import { TableSection } from './table-section.tsx'
@@ -38,8 +39,7 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
           </Anchor>
         ),
     },
-    { header: 'Clicked', align: 'right', cell: (row) => share(row.clicks_unique, sent) },
-    { header: 'Unique clicks', align: 'right', cell: (row) => count(row.clicks_unique) },
+    { header: 'Clicked', align: 'right', cell: (row) => <Rate value={row.clicks_unique} sent={sent} /> },
     { header: 'Total clicks', align: 'right', cell: (row) => count(row.clicks) },
     { header: 'Automated', align: 'right', cell: (row) => count(row.clicks_machine) },
   ]
@@ -54,7 +54,7 @@ export function LinksSection({ flowId, fileName, period, results }: Props) {
       csv={{
         name: `${fileName}-links`,
         label: 'links',
-        header: ['link', 'unique_clicks', 'total_clicks', 'automated_clicks'],
+        header: ['link', 'clicked', 'total_clicks', 'automated_clicks'],
         cells: (row) => [row.link ?? '(other)', row.clicks_unique, row.clicks, row.clicks_machine],
       }}
     >

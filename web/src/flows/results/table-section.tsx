@@ -7,7 +7,7 @@ import { CsvButton } from './csv-button.tsx'
 
 type Props<Row> = {
   title: string
-  description?: string
+  description?: ReactNode
   empty: string
   columns: Column<Row>[]
   rows: Row[]
