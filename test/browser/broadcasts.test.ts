@@ -76,6 +76,12 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await frame.getByText('News about birds.').waitFor()
   const shown = () => email.getByRole('combobox', { name: 'Recipient' }).inputValue()
   await until('a recipient', async () => ['bob@example.com', 'carol@example.com'].includes(await shown()))
+  // A search keeps the name of who is shown.
+  const automatic = await shown()
+  await email.getByRole('combobox', { name: 'Recipient' }).fill('eve')
+  await page.getByRole('option', { name: 'eve@example.com' }).waitFor()
+  await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual([automatic, 'eve@example.com'])
+  await page.keyboard.press('Escape')
   const panel = page.getByRole('region', { name: 'Before sending' })
   // The message is gone after a few seconds.
   const saved = page.getByText('Draft saved.').waitFor()
@@ -177,6 +183,13 @@ test('a broadcast is drafted, checked, tested, scheduled, started and reported',
   await until('all recipients', async () => (await recipients.getByText('Delivered', { exact: true }).count()) === 4)
   expect(await recipients.innerText()).not.toContain('ada@example.com')
 
+  // A number of a variant leads to its people in the sample.
+  await page.getByRole('link', { name: 'Sent of variant A: 1', exact: true }).click()
+  await expect.poll(() => recipients.getByRole('row').count()).toBe(2)
+  const variantFilter = page.getByRole('combobox', { name: 'Variant' })
+  expect(await variantFilter.inputValue()).toBe('Variant A (sample)')
+  await page.goBack()
+
   // The email beside the results is that of a recipient, in either variant.
   await email.getByText('Variant A', { exact: true }).click()
   await email.getByText('May: news about birds', { exact: true }).waitFor()
@@ -270,6 +283,7 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   const { manage } = service
   const make = async (path: string, body: object) => (await manage(account.session, 'POST', path, body)).body.data
   const list = async (path: string) => (await manage(account.session, 'GET', path)).body.data
+  await manage(account.session, 'PATCH', '/organization', { timezone: 'Asia/Tokyo' })
   const [flow] = await list('/organization/flows')
   const [group] = await list('/organization/groups')
   const { id } = await make('/organization/broadcasts', {
@@ -316,6 +330,11 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
     starts_at: `${moved}:00.000Z`,
   })
 
+  // In the list as well, in the time zone of the organization.
+  await page.goto('broadcasts')
+  await page.getByText('18:30 (Asia/Tokyo)').waitFor()
+  await page.getByRole('link', { name: 'June news' }).click()
+  await page.getByRole('status').getByText('18:30 (Asia/Tokyo)').waitFor()
   await page.getByRole('button', { name: 'Send now' }).click()
   await dialog.getByText('“Other news about birds”').waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])

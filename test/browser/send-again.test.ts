@@ -14,12 +14,15 @@ test('a number of the results leads to its people, and those who did not open ge
     (await service.manage(account.session, method, `/organization${path}`, body)).body.data
   // The link that simulated recipients click.
   const link = 'https://simulator.waxwing.test/'
-  const html = `<p>News. <a href="${link}">Read more</a></p>`
+  const html = `<p>News from {{ city }}. <a href="${link}">Read more</a></p>`
   const flow = await call('POST', '/flows', { name: 'Newsletter', kind: 'marketing', subject: 'May news', html })
   const group = await call('POST', '/groups', { name: 'Readers' })
   const ids: string[] = []
+  const address = (name: string) => `${name}@simulator.waxwing.test`
+  // Without a city, there is no email.
+  ids.push((await call('POST', '/contacts', { email: address('nowhere') })).id)
   for (const name of ['open', 'click', 'delivered', 'delivered+two', 'hard-bounce', 'delivered+staff'])
-    ids.push((await call('POST', '/contacts', { email: `${name}@simulator.waxwing.test` })).id)
+    ids.push((await call('POST', '/contacts', { email: address(name), attributes: { city: 'Vienna' } })).id)
   await call('POST', `/groups/${group.id}/members`, { contact_ids: ids })
   const staff = await call('POST', '/groups', { name: 'Staff' })
   const audience = { group_ids: [group.id], exclude_group_ids: [staff.id] }
@@ -47,11 +50,18 @@ test('a number of the results leads to its people, and those who did not open ge
   const recipients = page.getByRole('region', { name: 'Recipients' })
   await recipients.getByText('open@simulator.waxwing.test').waitFor({ state: 'hidden' })
   await recipients.getByText('hard-bounce@simulator.waxwing.test').waitFor()
+  // What happened to emails is a share of the emails sent, recipients without one of all recipients.
+  expect(await result.getByRole('definition').allInnerTexts()).toEqual(['3 50%', '1 16.7%', '1 14.3%'])
   await result.getByRole('link', { name: 'Not opened: 3' }).click()
   await recipients.getByText('delivered+two@simulator.waxwing.test').waitFor()
   expect(await recipients.getByRole('combobox', { name: 'Show' }).inputValue()).toBe('Not opened (3)')
   await page.getByRole('link', { name: /^1 clicked https:/ }).click()
   await recipients.getByText('click@simulator.waxwing.test').waitFor()
+  const linkFilter = recipients.getByRole('combobox', { name: 'Link' })
+  expect(await linkFilter.inputValue()).toBe(link)
+  await linkFilter.click()
+  await page.getByRole('option', { name: link }).waitFor()
+  await page.keyboard.press('Escape')
   expect(await barriersInBothThemes(page)).toEqual([])
 
   await page.goto('broadcasts')
@@ -59,6 +69,10 @@ test('a number of the results leads to its people, and those who did not open ge
   await page.getByRole('heading', { name: 'Compare broadcasts' }).waitFor()
   await page.getByRole('link', { name: 'May', exact: true }).waitFor()
   expect(await barriersInBothThemes(page)).toEqual([])
+  await page.getByRole('link', { name: 'Clicked: 1', exact: true }).click()
+  await recipients.getByText('delivered@simulator.waxwing.test').waitFor({ state: 'hidden' })
+  await recipients.getByText('click@simulator.waxwing.test').waitFor()
+  await page.goBack()
   // Since then, a recipient joined a group that is left out, and the flow was changed.
   await call('POST', `/groups/${staff.id}/members`, { contact_ids: ids.slice(-1) })
   await call('PATCH', `/flows/${flow.id}`, { html: `<p>Corrected news. <a href="${link}">Read more</a></p>` })

@@ -57,6 +57,7 @@ export const keys = {
   broadcastLists: ['broadcasts', 'list'],
   broadcastList: (filter: object) => ['broadcasts', 'list', filter],
   broadcast: (id: string) => ['broadcasts', id],
+  broadcastRecipientLists: (id: string) => ['broadcasts', id, 'recipients'],
   broadcastRecipients: (id: string, filter: object) => ['broadcasts', id, 'recipients', filter],
   audienceCount: (audience: object) => ['audience-count', audience],
   broadcastLinks: (id: string) => ['broadcasts', id, 'links'],

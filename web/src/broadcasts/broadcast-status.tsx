@@ -1,4 +1,5 @@
-import type { Broadcast, BroadcastStatus, RecipientStatus } from '../api/types.ts'
+import type { Broadcast, BroadcastRecipient, BroadcastStatus, RecipientStatus } from '../api/types.ts'
+import { StateBadge } from '../messages/message-status.tsx'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { isWaitingForWinner } from './plan.ts'
 
@@ -30,12 +31,14 @@ const recipientLooks: Record<RecipientStatus, Look> = {
   sent: { tone: 'good', label: 'Delivered' },
   bounced: { tone: 'bad', label: 'Bounced' },
   suppressed: { tone: 'neutral', label: 'Suppressed' },
-  unsubscribed: { tone: 'neutral', label: 'Unsubscribed' },
+  unsubscribed: { tone: 'neutral', label: 'Unsubscribed before sending' },
   failed: { tone: 'bad', label: 'Failed' },
   cancelled: { tone: 'neutral', label: 'Cancelled' },
 }
 
-export function RecipientBadge({ status }: { status: RecipientStatus }) {
+/** The last thing that happened to the email, as in lists of messages, or why there was none. */
+export function RecipientBadge({ status, engagement }: Pick<BroadcastRecipient, 'status' | 'engagement'>) {
+  if (engagement) return <StateBadge status="sent" engagement={engagement} />
   const { tone, label } = recipientLooks[status]
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { IconPlus, IconSpeakerphone } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -13,11 +13,40 @@ import { count, share } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { DayAndClock, Time } from '../ui/time.tsx'
+import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { BroadcastBadge, broadcastStatusOptions } from './broadcast-status.tsx'
 import { doneOf, useBroadcasts } from './broadcasts.api.ts'
 import { NewBroadcastDialog } from './new-broadcast-dialog.tsx'
+import { type People, peopleAt } from './people.ts'
+import { ZonedTime } from './zoned-time.tsx'
+
+/** A share of the emails sent, as in the results of a broadcast. It leads to its people there. */
+function rateColumn(
+  header: string,
+  people: People,
+  numberOf: (broadcast: Broadcast) => number | undefined,
+): Column<Broadcast> {
+  const cell = (broadcast: Broadcast) => {
+    const { id, counts } = broadcast
+    const [value, sent] = [numberOf(broadcast), counts.sent + counts.bounced]
+    // An empty cell takes no space on a phone.
+    if (value === undefined || sent === 0) return null
+    return (
+      <Anchor
+        component={Link}
+        to={{ pathname: paths.broadcast(id), ...peopleAt(people) }}
+        inherit
+        underline="always"
+        title={count(value)}
+        aria-label={`${header}: ${share(value, sent)}`}
+      >
+        {share(value, sent)}
+      </Anchor>
+    )
+  }
+  return { header, align: 'right', cell }
+}
 
 const columns: Column<Broadcast>[] = [
   {
@@ -33,7 +62,7 @@ const columns: Column<Broadcast>[] = [
         <BroadcastBadge broadcast={broadcast} />
         {broadcast.status === 'scheduled' && broadcast.starts_at && (
           <Text size="xs" c="dimmed" mt={2}>
-            for <DayAndClock at={broadcast.starts_at} />
+            for <ZonedTime at={broadcast.starts_at} />
           </Text>
         )}
         {isUnfinished(broadcast) && (
@@ -49,22 +78,14 @@ const columns: Column<Broadcast>[] = [
     align: 'right',
     cell: ({ recipients }) => recipients !== null && count(recipients),
   },
-  { header: 'Delivered', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.counts.sent) },
-  { header: 'Opened', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.opened) },
-  { header: 'Clicked', align: 'right', cell: (broadcast) => rate(broadcast, broadcast.results?.clicked) },
+  rateColumn('Delivered', 'delivered', ({ counts }) => counts.sent),
+  rateColumn('Opened', 'opened', ({ results }) => results?.opened),
+  rateColumn('Clicked', 'clicked', ({ results }) => results?.clicked),
   { header: 'Started', align: 'right', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
 ]
 
 const isUnfinished = ({ status, recipients }: Broadcast) =>
   (status === 'sending' || status === 'paused') && recipients !== null && recipients > 0
-
-/** A share of the emails that were sent, as in the results of a broadcast. */
-function rate({ counts }: Broadcast, value: number | undefined) {
-  const sent = counts.sent + counts.bounced
-  // An empty cell takes no space on a phone.
-  if (value === undefined || sent === 0) return null
-  return <span title={count(value)}>{share(value, sent)}</span>
-}
 
 export function BroadcastsPage() {
   const { filter, field, filtered } = useFilters('query', 'status')

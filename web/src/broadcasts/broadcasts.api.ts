@@ -12,8 +12,8 @@ import type {
   Engagement,
   RecipientStatus,
 } from '../api/types.ts'
+import { idleRefetchMs, refetchMsOf } from './pace.ts'
 
-const liveRefetchMs = 1_500
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const useBroadcasts = (filter: { query: string; status: BroadcastStatus | '' }) =>
@@ -26,27 +26,19 @@ export const useBroadcasts = (filter: { query: string; status: BroadcastStatus |
     { live: true },
   )
 
-/** Whether the broadcast changes without the user. */
-export const isActive = ({ status }: Pick<Broadcast, 'status'>) =>
-  status === 'scheduled' || status === 'preparing' || status === 'sending'
-
-/** Also if its results were counted long ago, or never: they are being counted again. */
-const isChanging = (broadcast: BroadcastDetail) => isActive(broadcast) || hasOldResults(broadcast)
-
-const oldResultsMs = 120_000
-
-/** Whether the results do not contain what happened in the last minutes. */
-export const hasOldResults = ({ started_at: startedAt, results_counted_at: at }: BroadcastDetail) =>
-  startedAt !== null && (at === null || Date.now() - Date.parse(at) > oldResultsMs)
-
 export const broadcastQuery = (id: string) =>
   queryOptions({
     queryKey: keys.broadcast(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}', at(id))),
-    refetchInterval: ({ state }) => (state.data && isChanging(state.data) ? liveRefetchMs : 10 * liveRefetchMs),
+    refetchInterval: ({ state: { data, dataUpdateCount } }) => refetchMsOf(data, dataUpdateCount),
   })
 
-export type RecipientFilter = { status: RecipientStatus | ''; engagement: Engagement | ''; link: string }
+export type RecipientFilter = {
+  status: RecipientStatus | ''
+  engagement: Engagement | ''
+  link: string
+  variant: VariantKey | ''
+}
 
 export const useRecipients = (id: string, filter: RecipientFilter, live: boolean) =>
   usePages<BroadcastRecipient>(
@@ -61,10 +53,15 @@ export const useRecipients = (id: string, filter: RecipientFilter, live: boolean
     { live },
   )
 
+/** Shown instead of figures before the first count. */
+export const beingCounted = 'The results are being counted'
+
+/** Repeated clicks do not change the totals of the broadcast. */
 export const linksQuery = (id: string) =>
   queryOptions({
     queryKey: keys.broadcastLinks(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/broadcasts/{id}/links', at(id))),
+    refetchInterval: idleRefetchMs,
   })
 
 export const hoursQuery = (id: string) =>
@@ -90,6 +87,18 @@ export const sentBroadcastsQuery = (query: string) =>
     queryFn: async ({ signal }) => {
       const params = { query: { ...omitEmpty({ query }), status: 'sent' as const, limit: 20 } }
       return (await pageOf(api.GET('/api/v1/organization/broadcasts', { params, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** Broadcasts that have recipients, also those that are not sent completely. Drafts are left out here: the API has one status. */
+export const startedBroadcastsQuery = (query: string) =>
+  queryOptions({
+    queryKey: keys.search('started-broadcasts', query),
+    queryFn: async ({ signal }) => {
+      const params = { query: { ...omitEmpty({ query }), limit: 50 } }
+      const { items } = await pageOf(api.GET('/api/v1/organization/broadcasts', { params, signal }))
+      return items.filter(({ started_at: startedAt }) => startedAt !== null)
     },
     placeholderData: keepPreviousData,
   })

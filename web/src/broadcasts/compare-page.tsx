@@ -1,4 +1,4 @@
-import { MultiSelect, Text } from '@mantine/core'
+import { MultiSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,12 +6,14 @@ import { useSearchParams } from 'react-router'
 import type { ComparedBroadcast } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { count, share } from '../ui/numbers.ts'
+import { count } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
+import { Rate } from '../ui/rate.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { comparedMax, comparisonQuery, sentBroadcastsQuery } from './broadcasts.api.ts'
+import { peopleAt } from './people.ts'
 
 const typingPauseMs = 250
 
@@ -21,12 +23,12 @@ const rateColumn = (header: string, measure: Measure): Column<ComparedBroadcast>
   header,
   align: 'right',
   cell: (broadcast) => (
-    <span className="number">
-      {count(broadcast[measure])}{' '}
-      <Text span size="sm" c="dimmed">
-        {share(broadcast[measure], broadcast.sent)}
-      </Text>
-    </span>
+    <Rate
+      value={broadcast[measure]}
+      sent={broadcast.sent}
+      to={{ pathname: paths.broadcast(broadcast.id), ...peopleAt(measure) }}
+      label={`${header}: ${count(broadcast[measure])}`}
+    />
   ),
 })
 

@@ -24,9 +24,9 @@ import classes from './draft-view.module.css'
 import { EmailPreview } from './email-preview.tsx'
 import { FlowFields } from './flow-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
-import { StartTime } from './start-time.tsx'
 import { useVariables } from './use-variables.ts'
 import { VariantFields } from './variant-fields.tsx'
+import { ZonedTime } from './zoned-time.tsx'
 
 export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const { id } = broadcast
@@ -159,7 +159,7 @@ function missingOf(draft: Draft, flow: Flow | undefined): string | undefined {
 function ScheduledNotice({ broadcast: { starts_at: at } }: { broadcast: BroadcastDetail }) {
   return (
     <Notice tone="info" title="This broadcast is scheduled">
-      It starts <StartTime at={at} />. Changes that you save before then are included.
+      It starts <ZonedTime at={at} />. Changes that you save before then are included.
     </Notice>
   )
 }

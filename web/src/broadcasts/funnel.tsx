@@ -3,12 +3,12 @@ import { Link } from 'react-router'
 import type { BroadcastDetail } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import { Section } from '../ui/section.tsx'
-import { DayAndClock } from '../ui/time.tsx'
-import { hasOldResults } from './broadcasts.api.ts'
+import { beingCounted } from './broadcasts.api.ts'
 import classes from './funnel.module.css'
-import { losses, peopleAt, steps } from './people.ts'
+import { losses, peopleAt, steps, withoutEmail } from './people.ts'
+import { ZonedTime } from './zoned-time.tsx'
 
-/** From recipient to click: each step with its share of the emails that were sent. Each number leads to its people. */
+/** From recipient to click: each step with its share of the emails sent. Each number leads to its people. */
 export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
   const recipients = broadcast.recipients ?? 0
   const sent = broadcast.counts.sent + broadcast.counts.bounced
@@ -17,7 +17,8 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
       title="Result"
       description={
         <>
-          Opens and clicks by people. Automated ones are not counted. Select a number to see who it is.{' '}
+          Opens and clicks by people. Automated ones are not counted. Shares are % of the emails sent; those of Sent and
+          of recipients without an email are % of the recipients. Select a number to see who it is.{' '}
           <Age broadcast={broadcast} />
         </>
       }
@@ -55,7 +56,7 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
                 >
                   {count(value)}
                 </Anchor>{' '}
-                <span>{share(value, recipients)}</span>
+                <span>{share(value, withoutEmail.some((each) => each.value === people) ? recipients : sent)}</span>
               </dd>
             </div>
           ))}
@@ -66,12 +67,12 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
 
 /** Results of many recipients are counted in the background. */
 function Age({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { results_counted_at: at } = broadcast
-  if (at === null) return 'The results are being counted.'
-  if (!hasOldResults(broadcast)) return null
+  const { results_counted_at: at, results_outdated: areOutdated } = broadcast
+  if (at === null) return `${beingCounted}.`
+  if (!areOutdated) return null
   return (
     <>
-      Counted <DayAndClock at={at} />, and being counted again.
+      Counted <ZonedTime at={at} />, and being counted again.
     </>
   )
 }

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail, BroadcastHours } from '../api/types.ts'
 import { blue, vermilion } from '../overview/measures.ts'
+import { useMe } from '../session/session.api.ts'
 import { ChartPanel } from '../ui/chart-panel.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { count } from '../ui/numbers.ts'
 import { Load } from '../ui/states.tsx'
-import { DayAndClock } from '../ui/time.tsx'
-import { hoursQuery } from './broadcasts.api.ts'
+import { beingCounted, hoursQuery } from './broadcasts.api.ts'
+import { timeIn, zoneName } from './local-time.ts'
 
 type Hour = BroadcastHours['hours'][number]
 
@@ -25,17 +26,16 @@ export function HoursPanel({ broadcast }: { broadcast: BroadcastDetail }) {
   return <Load query={hours}>{(data) => <Hours {...data} />}</Load>
 }
 
-function Hours({ started_at: startedAt, hours }: BroadcastHours) {
+function Hours({ started_at: startedAt, counted_at: countedAt, hours }: BroadcastHours) {
+  const zone = useMe().data?.organization.timezone
   const columns: Column<Hour>[] = [
     { header: 'Hour', phone: 'title', cell: ({ hour }) => count(hour + 1) },
-    ...(startedAt === null
+    ...(startedAt === null || zone === undefined
       ? []
       : [
           {
-            header: 'From',
-            cell: ({ hour }: Hour) => (
-              <DayAndClock at={new Date(Date.parse(startedAt) + hour * hourMs).toISOString()} />
-            ),
+            header: `From (${zoneName(zone)})`,
+            cell: ({ hour }: Hour) => timeIn(zone)(new Date(Date.parse(startedAt) + hour * hourMs).toISOString()),
           },
         ]),
     { header: 'Opened', align: 'right', cell: ({ opened }) => count(opened) },
@@ -46,7 +46,7 @@ function Hours({ started_at: startedAt, hours }: BroadcastHours) {
       title={title}
       description="People by the hour of their first open and their first click. Automated opens and clicks don’t count."
       mb="xl"
-      empty="Nobody opened it in the first 48 hours"
+      empty={countedAt === null ? beingCounted : 'No opens or clicks yet'}
       data={hours.map(({ hour, opened, clicked }) => ({ at: String(hour), opened, clicked }))}
       series={series}
       stacked={false}

@@ -10,6 +10,8 @@ const wallClock = new Intl.DateTimeFormat('en', {
   timeZone: 'UTC',
 })
 
+export const zoneName = (zone: string) => zone.replaceAll('_', ' ')
+
 /** A local time with the zone it is read in, such as “Dec 1, 2026, 09:00 (Europe/Vienna)”. */
 export function localTimeText({
   at,
@@ -17,7 +19,7 @@ export function localTimeText({
   time_zone: zone,
 }: Pick<Draft['schedule'], 'at' | 'when' | 'time_zone'>): string {
   const time = wallClock.format(new Date(`${at}:00Z`))
-  return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${zone.replaceAll('_', ' ')})`
+  return when === 'local' ? `${time} in each recipient’s time zone` : `${time} (${zoneName(zone)})`
 }
 
 /** Returns a function that formats times in the zone, such as “Dec 1, 09:00”, with the year if it is another one. */

@@ -1,6 +1,6 @@
 import type { BroadcastDetail, Engagement, RecipientStatus } from '../api/types.ts'
 import { count } from '../ui/numbers.ts'
-import type { RecipientFilter } from './broadcasts.api.ts'
+import type { RecipientFilter, VariantKey } from './broadcasts.api.ts'
 
 // The choices of recipients to list. Each is one number of the results, and has one name everywhere.
 
@@ -18,7 +18,7 @@ const reached: Choice[] = [
   { value: 'complained', label: 'Complaints', number: ({ results }) => results.complained },
   { value: 'unsubscribed', label: 'Unsubscribed', number: ({ results }) => results.unsubscribed },
 ]
-const withoutEmail: Choice[] = [
+export const withoutEmail: Choice[] = [
   { value: 'status:pending', label: 'Pending', number: ({ counts }) => counts.pending },
   { value: 'status:queued', label: 'Queued', number: ({ counts }) => counts.queued },
   { value: 'status:failed', label: 'Failed', number: ({ counts }) => counts.failed },
@@ -43,16 +43,19 @@ export function peopleOptions(broadcast: BroadcastDetail) {
   ]
 }
 
-export function filterOf(people: string, link: string): RecipientFilter {
+type Chosen = Record<'people' | 'link' | 'variant', string>
+
+export function filterOf({ people, link, variant }: Chosen): RecipientFilter {
   const [, status] = people.split('status:')
-  if (status !== undefined) return { status: status as RecipientStatus, engagement: '', link: '' }
-  return { status: '', engagement: people as Engagement | '', link: people === 'clicked' ? link : '' }
+  const all = { status: '', engagement: '', link: '', variant: variant as VariantKey | '' } as const
+  if (status !== undefined) return { ...all, status: status as RecipientStatus }
+  return { ...all, engagement: people as Engagement | '', link: people === 'clicked' ? link : '' }
 }
 
 export const recipientsAnchor = 'recipients'
 
 /** The place of the list of these recipients, on the page of the broadcast. */
-export const peopleAt = (people: People, link?: string) => ({
-  search: `?${new URLSearchParams({ people, ...(link !== undefined && { link }) })}`,
+export const peopleAt = (people: People, narrower: { link?: string; variant?: VariantKey } = {}) => ({
+  search: `?${new URLSearchParams({ people, ...narrower })}`,
   hash: `#${recipientsAnchor}`,
 })

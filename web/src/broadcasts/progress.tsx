@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { BroadcastDetail } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize, share } from '../ui/numbers.ts'
-import { ZonedTime } from '../ui/time.tsx'
 import { broadcastQuery, doneOf } from './broadcasts.api.ts'
 import { isWaitingForWinner } from './plan.ts'
-import { StartTime } from './start-time.tsx'
 import { aboutText, useRate } from './use-rate.ts'
+import { ZonedTime } from './zoned-time.tsx'
 
 /** Why it is not sending, and how far it is. */
 export function BroadcastProgress({ broadcast }: { broadcast: BroadcastDetail }) {
@@ -37,7 +36,7 @@ function StateNotice({ broadcast }: { broadcast: BroadcastDetail }) {
     case 'scheduled':
       return (
         <Notice tone="info" role="status" title="Scheduled">
-          It starts <StartTime at={starts_at} /> and goes to the contacts in the audience at that time.
+          It starts <ZonedTime at={starts_at} /> and goes to the contacts in the audience at that time.
         </Notice>
       )
     case 'preparing':

@@ -1,8 +1,7 @@
-import { Anchor, Pill } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
-import { keys } from '../api/keys.ts'
 import type { BroadcastDetail, BroadcastRecipient } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import type { Column } from '../ui/data-table.tsx'
@@ -16,7 +15,8 @@ import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { RecipientBadge } from './broadcast-status.tsx'
-import { exportRecipients, isActive, useRecipients } from './broadcasts.api.ts'
+import { exportRecipients, linksQuery, useRecipients, type VariantKey } from './broadcasts.api.ts'
+import { isActive } from './pace.ts'
 import { filterOf, peopleOptions, recipientsAnchor } from './people.ts'
 
 // An empty cell takes no space on a phone.
@@ -28,7 +28,7 @@ const columns: Column<BroadcastRecipient>[] = [
     cell: ({ contact_id: id, email }) =>
       email === null ? 'Erased contact' : <RowLink to={paths.contact(id)}>{emailText(email)}</RowLink>,
   },
-  { header: 'Status', cell: ({ status }) => <RecipientBadge status={status} /> },
+  { header: 'Status', cell: ({ status, engagement }) => <RecipientBadge {...{ status, engagement }} /> },
   { header: 'First opened', cell: ({ first_opened_at: at }) => at && <Time at={at} /> },
   { header: 'First clicked', cell: ({ first_clicked_at: at }) => at && <Time at={at} /> },
   {
@@ -66,18 +66,9 @@ function columnsOf({ variants, winner }: BroadcastDetail): Column<BroadcastRecip
 }
 
 export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { filter, set, field } = useFilters('people', 'link')
-  const wanted = filterOf(filter.people, filter.link)
-  const wantedText = JSON.stringify(wanted)
-  const active = isActive(broadcast)
-  const recipients = useRecipients(broadcast.id, wanted, active)
-  const queries = useQueryClient()
-  // The list is not polled when the broadcast has ended, so it is fetched a last time then.
-  useEffect(() => {
-    if (!active) return
-    const queryKey = keys.broadcastRecipients(broadcast.id, JSON.parse(wantedText) as object)
-    return () => void queries.invalidateQueries({ queryKey })
-  }, [active, queries, broadcast.id, wantedText])
+  const { filter, field, filtered } = useFilters('people', 'link', 'variant')
+  const wanted = filterOf(filter)
+  const recipients = useRecipients(broadcast.id, wanted, isActive(broadcast))
   const { hash, key } = useLocation()
   const place = useRef<HTMLDivElement>(null)
   // A number of the results was selected: its people come into view and get the focus.
@@ -110,18 +101,44 @@ export function Recipients({ broadcast }: { broadcast: BroadcastDetail }) {
                 data={peopleOptions(broadcast)}
                 {...field('people')}
               />
-              {wanted.link && (
-                <Pill withRemoveButton onRemove={() => set('link', null)} className="break">
-                  {wanted.link}
-                </Pill>
+              {filter.people === 'clicked' && <LinkSelect broadcast={broadcast} {...field('link')} />}
+              {broadcast.variants.length > 0 && (
+                <FilterSelect
+                  label="Variant"
+                  placeholder="Any variant"
+                  data={broadcast.variants.map(({ key }) => ({ value: key, label: variantText(broadcast, key) }))}
+                  {...field('variant')}
+                />
               )}
             </>
           }
           empty={{ title: 'No recipients' }}
-          notFound={filter.people !== '' && { title: 'No recipients', children: 'Choose another filter.' }}
+          notFound={filtered && { title: 'No recipients', children: 'Choose another filter.' }}
         />
       </Section>
     </div>
+  )
+}
+
+/** The winner also goes to recipients outside the sample, but the figures of a variant are those of the sample. */
+const variantText = ({ test_percent: percent }: BroadcastDetail, key: VariantKey) =>
+  percent === 100 ? `Variant ${key}` : `Variant ${key} (sample)`
+
+type LinkSelectProps = { broadcast: BroadcastDetail; value: string; onChange: (link: string | null) => void }
+
+function LinkSelect({ broadcast, value, onChange }: LinkSelectProps) {
+  const links = useQuery(linksQuery(broadcast.id))
+  const urls = links.data?.map(({ url }) => url) ?? []
+  return (
+    <FilterSelect
+      label="Link"
+      placeholder="Any link"
+      searchable
+      data={value === '' || urls.includes(value) ? urls : [value, ...urls]}
+      nothingFoundMessage="No such link was clicked"
+      value={value}
+      onChange={onChange}
+    />
   )
 }
 

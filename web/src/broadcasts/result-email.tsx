@@ -8,11 +8,13 @@ import { clicksDeleted } from './links.tsx'
 
 /** The email beside the results, with a map of clicks on its links. */
 export function ResultEmail({ broadcast }: { broadcast: BroadcastDetail }) {
-  const { id, flow_id: flowId, recipients, counts, variants, links_complete: isComplete } = broadcast
+  const { id, flow_id: flowId, results_counted_at: countedAt, counts, variants, links_complete: isComplete } = broadcast
   const sent = counts.sent + counts.bounced
-  const links = useQuery({ ...linksQuery(id), enabled: recipients !== null })
+  // Before the first count, it is not known that nobody clicked.
+  const isCounted = countedAt !== null
+  const links = useQuery({ ...linksQuery(id), enabled: isCounted })
   if (flowId === null) return null
-  const clicked = links.data
+  const clicked = isCounted ? links.data : undefined
   return (
     <EmailPreview
       id={id}

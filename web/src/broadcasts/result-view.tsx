@@ -22,10 +22,12 @@ import { localTimeText } from './local-time.ts'
 import { BroadcastProgress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
 import { ResultEmail } from './result-email.tsx'
+import { useRefetch } from './use-refetch.ts'
 import { Variants } from './variants.tsx'
 
 /** Everything about a broadcast that is no longer a draft. */
 export function ResultView({ broadcast }: { broadcast: BroadcastDetail }) {
+  useRefetch(broadcast)
   return (
     <>
       <BroadcastProgress broadcast={broadcast} />

@@ -1,31 +1,37 @@
-import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { count, share } from '../ui/numbers.ts'
+import { count } from '../ui/numbers.ts'
+import { Rate } from '../ui/rate.tsx'
 import { Section } from '../ui/section.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { ZonedTime } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { broadcastQuery, chooseVariant } from './broadcasts.api.ts'
 import { Chance } from './chance.tsx'
+import { peopleAt } from './people.ts'
+import { ZonedTime } from './zoned-time.tsx'
 
 type Variant = BroadcastDetail['variants'][number]
 
 const contentOf = ({ subject, flow_version: version }: Variant) =>
   subject ?? (version === null ? 'The flow as it is' : `Version ${version} of the flow`)
 
-const rate = (part: number, { sent }: Variant) => (
-  <span className="number">
-    {count(part)}{' '}
-    <Text span size="sm" c="dimmed">
-      {share(part, sent)}
-    </Text>
-  </span>
-)
+/** Leads to the people in the sample. */
+const rateColumn = (header: string, people: 'sent' | 'opened' | 'clicked' | 'unsubscribed'): Column<Variant> => ({
+  header,
+  align: 'right',
+  cell: (variant) => (
+    <Rate
+      value={variant[people]}
+      sent={people === 'sent' ? variant.recipients : variant.sent}
+      to={peopleAt(people, { variant: variant.key })}
+      label={`${header} of variant ${variant.key}: ${count(variant[people])}`}
+    />
+  ),
+})
 
 /** Compares the variants of an A/B test, and chooses the winner. */
 export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
@@ -53,10 +59,10 @@ export function Variants({ broadcast }: { broadcast: BroadcastDetail }) {
         </span>
       ),
     },
-    { header: 'Sent', align: 'right', cell: (variant) => <span className="number">{count(variant.sent)}</span> },
-    { header: 'Opened', align: 'right', cell: (variant) => rate(variant.opened, variant) },
-    { header: 'Clicked', align: 'right', cell: (variant) => rate(variant.clicked, variant) },
-    { header: 'Unsubscribed', align: 'right', cell: (variant) => rate(variant.unsubscribed, variant) },
+    rateColumn('Sent', 'sent'),
+    rateColumn('Opened', 'opened'),
+    rateColumn('Clicked', 'clicked'),
+    rateColumn('Unsubscribed', 'unsubscribed'),
     ...(canChoose ? [chooseColumn(choose)] : []),
   ]
   return (

@@ -30,7 +30,10 @@ export function PreviewRecipient({ by, recipient, setRecipient, placeholder, cle
   const isTyping = query !== '' && query !== chosenLabel && !choices.some((contact) => labelOf(contact) === query)
   const offered = choices.length > 0 && !isTyping ? choices : (contacts.data ?? [])
   const options = offered.map((contact) => ({ value: contact[by], label: labelOf(contact) }))
-  const chosen = recipient === null ? [] : [{ value: recipient, label: chosenLabel ?? emailText(recipient) }]
+  // The recipient of a broadcast may have been chosen automatically.
+  const known = choices.find((contact) => contact[by] === recipient)
+  const label = chosenLabel ?? (known ? labelOf(known) : emailText(recipient ?? ''))
+  const chosen = recipient === null ? [] : [{ value: recipient, label }]
   return (
     <Select
       label="Recipient"

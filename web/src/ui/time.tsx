@@ -51,30 +51,6 @@ export function DayAndClock({ at }: { at: string }) {
   )
 }
 
-/** A time of today as “23:04 CET”, and of another day with its date. */
-export function ZonedTime({ at }: { at: string }) {
-  const date = new Date(at)
-  const now = new Date()
-  const isToday = day.format(date) === day.format(now) && date.getFullYear() === now.getFullYear()
-  return (
-    <time dateTime={at} title={exact.format(date)} style={{ whiteSpace: 'nowrap' }}>
-      {isToday ? '' : `${dayName(date, now)}, `}
-      {clock.format(date)} {zoneName(date)}
-    </time>
-  )
-}
-
-/** Such as “CET”: each English locale knows the short names of its own regions only. */
-function zoneName(date: Date): string {
-  const names = ['en-US', 'en-GB', 'en-AU', 'en-IN'].map(
-    (locale) =>
-      new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-        .formatToParts(date)
-        .find(({ type }) => type === 'timeZoneName')?.value ?? '',
-  )
-  return names.find((name) => !name.startsWith('GMT')) ?? names[0]!
-}
-
 /** A time with seconds, for logs. */
 export function ExactTime({ at }: { at: string }) {
   return (
