@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { parseId } from '../../src/values/ids.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { barriers } from './support/axe.ts'
 import { sharedBrowser } from './support/chromium.ts'
@@ -26,6 +27,13 @@ test('a filter is built, applied, saved as a segment, edited and deleted', {
   await make('/contacts', { email: 'ada@example.com', attributes: { plan: 'pro', seats: 12 }, group_ids: [group.id] })
   await make('/contacts', { email: 'bob@example.com', attributes: { plan: 'pro', seats: 3 } })
   await make('/contacts', { email: 'eve@example.com', attributes: { plan: 'free', seats: 40 } })
+  const { id: sentId } = await make('/broadcasts', { name: 'Spring news' })
+  await service.db.statement`
+    insert into broadcasts
+    select (jsonb_populate_record(broadcasts, jsonb_build_object('id', gen_random_uuid(), 'name', 'Draft ' || n))).*
+    from broadcasts, generate_series(1, 60) as n where id = ${parseId('brc', sentId)!}`
+  await service.db.statement`
+    update broadcasts set status = 'cancelled', started_at = now() where id = ${parseId('brc', sentId)!}`
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
@@ -63,6 +71,15 @@ test('a filter is built, applied, saved as a segment, edited and deleted', {
   await page.getByText('2 contacts', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Add condition' }).click()
   const third = page.getByRole('group', { name: 'Condition 3' })
+  // Broadcasts are searched: the newest ones here are drafts, which nobody received.
+  await choose(page, third, 'Field', 'Broadcast')
+  const broadcast = third.getByRole('combobox', { name: 'Value' })
+  await broadcast.fill('spring')
+  await page.getByRole('option', { name: 'Spring news' }).click()
+  await expect.poll(() => broadcast.inputValue()).toBe('Spring news')
+  await broadcast.click()
+  expect(await page.getByRole('option').allInnerTexts()).toEqual(['Spring news'])
+  await page.keyboard.press('Escape')
   await choose(page, third, 'Field', 'Group')
   expect(await page.getByRole('button', { name: 'Create segment' }).isDisabled()).toBe(true)
   await choose(page, third, 'Value', 'Customers')

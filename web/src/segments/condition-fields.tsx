@@ -1,7 +1,9 @@
 import { ActionIcon, Autocomplete, Button, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
+import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { broadcastQuery, startedBroadcastsQuery } from '../broadcasts/broadcasts.api.ts'
 import { contactStatusOptions } from '../contacts/contact-status.tsx'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { FlowSelect } from '../flows/flow-select.tsx'
@@ -18,7 +20,9 @@ import {
   type ValueType,
   valueTypes,
 } from './filter-terms.ts'
-import { attributesQuery, broadcastChoicesQuery, segmentsQuery } from './segments.api.ts'
+import { attributesQuery, segmentsQuery } from './segments.api.ts'
+
+const typingPauseMs = 250
 
 const subjects = [
   {
@@ -137,8 +141,8 @@ function ValueField({ condition, set }: FieldProps) {
   const type = typeOf(condition)
   const common = { className: classes.value ?? '', value: condition.value }
   if (needsNoValue(condition.operator) || type === 'boolean') return null
-  if (type === 'group' || type === 'segment' || type === 'broadcast')
-    return <RecordField type={type} condition={condition} set={set} />
+  if (type === 'group' || type === 'segment') return <RecordField type={type} condition={condition} set={set} />
+  if (type === 'broadcast') return <BroadcastField condition={condition} set={set} />
   if (type === 'status')
     return (
       <Select
@@ -178,27 +182,52 @@ function ValueField({ condition, set }: FieldProps) {
   )
 }
 
-type RecordType = 'group' | 'segment' | 'broadcast'
+type RecordType = 'group' | 'segment'
 
 /** Only the records of the type are loaded. */
 function useRecords(type: RecordType): { id: string; name: string }[] | undefined {
   const groups = useQuery({ ...groupsQuery, enabled: type === 'group' })
   const segments = useQuery({ ...segmentsQuery, enabled: type === 'segment' })
-  const broadcasts = useQuery({ ...broadcastChoicesQuery, enabled: type === 'broadcast' })
-  return { group: groups.data, segment: segments.data, broadcast: broadcasts.data }[type]
+  return { group: groups.data, segment: segments.data }[type]
 }
 
 function RecordField({ type, condition, set }: FieldProps & { type: RecordType }) {
-  const options = optionsOf(useRecords(type))
-  const isOlder = type === 'broadcast' && condition.value && !options.some(({ value }) => value === condition.value)
   return (
     <Select
       className={classes.value ?? ''}
       aria-label="Value"
       placeholder={`Choose a ${type}`}
       searchable
-      data={isOlder ? [...options, { value: condition.value, label: 'An older broadcast' }] : options}
+      data={optionsOf(useRecords(type))}
       value={condition.value || null}
+      onChange={(value) => set({ value: value ?? '' })}
+    />
+  )
+}
+
+/** There may be many broadcasts, so the server searches them. */
+function BroadcastField({ condition: { value: id }, set }: FieldProps) {
+  const [typed, setTyped] = useState('')
+  const chosen = useQuery({ ...broadcastQuery(id), enabled: id !== '', refetchInterval: false })
+  const name = chosen.data?.name ?? ''
+  // The name of the chosen broadcast is not a search.
+  const [query] = useDebouncedValue(typed === name ? '' : typed.trim(), typingPauseMs)
+  const found = useQuery(startedBroadcastsQuery(query))
+  const options = optionsOf(found.data)
+  const isFound = id === '' || options.some(({ value }) => value === id)
+  const label = name || (chosen.isError ? 'A deleted broadcast' : 'Loading…')
+  return (
+    <Select
+      className={classes.value ?? ''}
+      aria-label="Value"
+      placeholder="Choose a broadcast"
+      searchable
+      // A name that was found by its id does not contain the text.
+      filter={({ options }) => options}
+      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No sent broadcasts found'}
+      data={isFound ? options : [{ value: id, label }, ...options]}
+      value={id || null}
+      onSearchChange={setTyped}
       onChange={(value) => set({ value: value ?? '' })}
     />
   )

@@ -63,8 +63,8 @@ export const attributesQuery = queryOptions({
 
 const broadcastsMax = 100
 
-/** The newest broadcasts, as choices for conditions. */
-export const broadcastChoicesQuery = queryOptions({
+/** The newest broadcasts, for the names in descriptions of filters. */
+const newestBroadcastsQuery = queryOptions({
   queryKey: keys.broadcastList({ limit: broadcastsMax }),
   queryFn: async () => {
     const query = { limit: broadcastsMax }
@@ -78,7 +78,7 @@ export function useNames(): Names {
   const groups = useQuery(groupsQuery)
   const flows = useQuery(flowChoicesQuery)
   const segments = useQuery(segmentsQuery)
-  const broadcasts = useQuery(broadcastChoicesQuery)
+  const broadcasts = useQuery(newestBroadcastsQuery)
   return useMemo(
     () =>
       new Map(
