@@ -1,41 +1,45 @@
 import { expect, test } from 'vitest'
 import { emails, fill, opener, reactionOf } from '../../test/support/broadcasts.ts'
-import { announcedSeed } from '../../test/support/seeded.ts'
+import {
+  engagementIn,
+  engagements,
+  hoursOf,
+  type ListedRecipient,
+  linksOf,
+  type Reader,
+  readersOf,
+  totalsOf,
+  variantOf,
+} from '../../test/support/engagement-model.ts'
+import { settled } from '../../test/support/recount.ts'
+import { announcedSeed, type Seeded } from '../../test/support/seeded.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { addPendingCounts } from '../events/pending-counts.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
-import { type NewEvent, recordEvents } from '../events/record.ts'
-import { dayMs } from '../values/durations.ts'
+import { EventRecorder, type NewEvent, recordEvents } from '../events/record.ts'
+import { dayMs, hourMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
 import { toText } from '../values/ids.ts'
 
-type Recipient = {
-  contact_id: string
-  message_id: string
-  status: string
-  engagement: string | null
-  complained_at: string | null
-  unsubscribed_at: string | null
-  links: string[]
-}
+type Recipient = ListedRecipient & { message_id: string; links: string[] }
 
-type ListedMessage = { contact: { id: string }; engagement: string; broadcast: object }
-type ListedContact = { id: string; last_active_at: string | null }
-
-const links = ['https://example.com/news', 'https://example.com/shop']
+const links = ['https://example.com/news', 'https://example.com/shop', 'https://example.com/terms']
 
 function dataOf(eventName: EventName, url: string): NewEvent['data'] {
   if (eventName === 'emailClick') return { url }
   if (!eventName.endsWith('Bounce')) return {}
-  const type = eventName === 'emailHardBounce' ? 'hard' : 'soft'
-  return { bounce: { type, status: null, reply_code: null, reason: 'unknown', diagnostic: null } }
+  const [type, reason] =
+    eventName === 'emailHardBounce' ? (['hard', 'user_unknown'] as const) : (['soft', 'mailbox_full'] as const)
+  return { bounce: { type, status: null, reply_code: null, reason, diagnostic: null } }
 }
 
 /** All pages of a list. */
-async function listAll(app: TestApp, path: string): Promise<Recipient[]> {
-  const rows: Recipient[] = []
+async function listAll<Row = Recipient>(app: TestApp, path: string, limit = 19): Promise<Row[]> {
+  const rows: Row[] = []
   for (let cursor = ''; ; ) {
-    const { status, text, body } = await app.manage('GET', `${path}${path.includes('?') ? '&' : '?'}limit=7${cursor}`)
+    const page = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor}`
+    const { status, text, body } = await app.manage('GET', page)
     expect(status, text).toBe(200)
     rows.push(...body.data)
     if (body.next_cursor === null) return rows
@@ -43,158 +47,169 @@ async function listAll(app: TestApp, path: string): Promise<Recipient[]> {
   }
 }
 
-test('results, lists, exports and segments of a broadcast agree with its events', async () => {
-  const random = announcedSeed('engagement')
-  await using app = await startTestApp()
-  const { db } = app
-  const { flow, group, create } = await fill(app)
-  const groupId = await group('Readers', [...emails('reader', 40), 'hard-bounce@simulator.waxwing.test'])
-  const broadcast = await create([groupId])
-  await broadcast.start()
-  await broadcast.ended()
-  const path = `/organization/broadcasts/${broadcast.id}`
-  const all = await listAll(app, `${path}/recipients`)
-  const bounces: EventName[] = ['emailHardBounce', 'emailSoftBounce']
-  const names: EventName[] = [
-    'emailOpen',
-    'emailOpen',
-    'emailClick',
-    'emailComplaint',
-    'contactUnsubscribe',
-    ...bounces,
+/** The rows of an export, without the header, in the order of the first column. */
+async function exported(app: TestApp, path: string, header: string): Promise<string[][]> {
+  const { text } = await app.manage('GET', path)
+  const [first, ...lines] = text.trim().split('\r\n')
+  expect(first).toBe(header)
+  return lines.map((line) => line.split(',')).sort(byText)
+}
+
+const byText = (a: unknown[], b: unknown[]) => (String(a[0]) < String(b[0]) ? -1 : 1)
+const timeText = (at: Date | null) => at?.toISOString() ?? null
+
+type Sent = { id: string; name: string; startedAt: Date; recipients: Recipient[] }
+
+const names: EventName[] = [
+  ...(['emailOpen', 'emailOpen', 'emailClick', 'emailClick', 'emailComplaint'] as const),
+  ...(['contactUnsubscribe', 'emailHardBounce', 'emailSoftBounce'] as const),
+]
+
+/** Random events of the emails of a broadcast until four days after its start, and clicks of a scanner. */
+function reactionsTo(app: TestApp, random: Seeded, flow: string, { recipients, startedAt }: Sent): NewEvent[] {
+  const time = () => new Date(+startedAt + random.int(0, 96 * hourMs))
+  const event = (recipient: Recipient, eventName: EventName, occurredAt: Date, url = random.pick(links)) =>
+    reactionOf(app, flow, recipient, {
+      ...{ eventName, occurredAt, data: dataOf(eventName, url) },
+      machine: ['emailOpen', 'emailClick'].includes(eventName) && random.chance(0.3),
+    })
+  const sent = recipients.filter(({ status }) => status === 'sent')
+  const rejected = recipients.filter(({ status }) => status === 'bounced')
+  const scanned = new Set([sent[0]!, random.pick(sent), random.pick(sent)])
+  return [
+    ...sent.flatMap((recipient) =>
+      Array.from({ length: random.int(0, 4) }, () => event(recipient, random.pick(names), time())),
+    ),
+    ...rejected.map((recipient) => event(recipient, random.pick(['emailHardBounce', 'emailSoftBounce']), time())),
+    ...[...scanned].flatMap((recipient) => {
+      const at = time()
+      return links.map((url, index) => ({
+        ...event(recipient, 'emailClick', new Date(+at + index * 900), url),
+        machine: false,
+      }))
+    }),
   ]
-  const sent = all.filter(({ status }) => status === 'sent')
-  const events = sent.flatMap((recipient): NewEvent[] =>
-    Array.from({ length: random.int(0, 3) }, () => {
-      const eventName = random.pick(names)
-      return reactionOf(app, flow, recipient, {
-        eventName,
-        occurredAt: new Date(Date.now() + random.int(0, 1_000_000)),
-        machine: ['emailOpen', 'emailClick'].includes(eventName) && random.chance(0.4),
-        data: dataOf(eventName, random.pick(links)),
-      })
+}
+
+/** Records events in random order and batches, some of them twice. */
+async function recordInBatches({ db }: TestApp, random: Seeded, events: readonly NewEvent[]): Promise<void> {
+  const given = [...events, ...events.filter(() => random.chance(0.2))]
+    .map((event) => ({ event, position: random.next() }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ event }) => event)
+  const recorder = new EventRecorder({ db })
+  while (given.length > 0) {
+    const batch = given.splice(0, random.int(1, 40))
+    if (random.chance(0.5)) await Promise.all(batch.map((event) => recorder.record(event)))
+    else await db.begin((tx) => recordEvents(tx, batch))
+  }
+}
+
+/** Adds recipients that got no email, as if they had been cancelled, suppressed and unsubscribed. */
+async function addWithoutEmail({ db }: TestApp, broadcast: string, prefix: string): Promise<void> {
+  await db.statement`
+    insert into broadcast_recipients (organization_id, broadcast_id, contact_id, status, reason)
+    select contacts.organization_id, broadcasts.id, contacts.id, state.status, state.reason
+    from broadcasts
+    join contacts on contacts.organization_id = broadcasts.organization_id
+    join (values (0, 'cancelled', null), (1, 'suppressed', 'manual'), (2, 'unsubscribed', 'unsubscribed'))
+      as state (number, status, reason) on contacts.email = ${prefix} || lpad(number::text, 5, '0') || '@example.com'
+    where broadcasts.name = ${broadcast}`
+  await db.statement`
+    insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
+    select organization_id, broadcast_id, status, 1 from broadcast_recipients
+    where status in ('cancelled', 'suppressed', 'unsubscribed')`
+}
+
+/** Makes a broadcast and its emails three days older, so that most of its events are in the past. */
+async function makeOlder({ db }: TestApp, broadcast: string): Promise<void> {
+  await db.pool.query(`
+    create function older(uuid) returns uuid language sql as $$
+      select (lpad(to_hex(('x' || substr(hex, 1, 12))::bit(48)::bigint - ${3 * dayMs}), 12, '0') || substr(hex, 13))::uuid
+      from replace($1::text, '-', '') as hex
+    $$;
+    create table chosen as select id from broadcasts where name = '${broadcast}';
+    update broadcasts set started_at = started_at - interval '3 days' where id in (select id from chosen);
+    update events set message_id = older(message_id)
+      where message_id in (select id from messages where broadcast_id in (select id from chosen));
+    update first_occurrences set subject_id = older(subject_id)
+      where subject_id in (select id from messages where broadcast_id in (select id from chosen));
+    update messages set id = older(id) where broadcast_id in (select id from chosen);
+    update broadcast_recipients set message_id = older(message_id) where broadcast_id in (select id from chosen)`)
+}
+
+test('results, lists, exports and segments of broadcasts agree with their events', async () => {
+  const random = announcedSeed('engagement')
+  await using app = await startTestApp({ MAIL_RETRY_DELAYS: '600' })
+  const { db } = app
+  const { flow, group, create, make } = await fill(app)
+  const simulated = ['hard-bounce', 'soft-bounce'].map((name) => `${name}@simulator.waxwing.test`)
+  const addresses = emails('reader', 40)
+  const groups = [
+    await group('First', [...addresses.slice(0, 28), ...simulated]),
+    await group('Second', [...addresses.slice(14), ...simulated, 'deferred@simulator.waxwing.test']),
+  ]
+  const incomplete = await group('Incomplete', ['incomplete@example.com'], {})
+  await group('Others', emails('other', 3))
+  const variants = [{ subject: 'News for {{ city }}', share: 50 }, { share: 50 }]
+  const first = await create([groups[0]!, incomplete], { name: 'First', variants, test_percent: 100 })
+  const second = await create([groups[1]!], { name: 'Second' })
+  await first.start()
+  await second.start()
+  await first.ended()
+  await until('the emails', async () => {
+    const { counts } = await second.get()
+    return counts.pending === 0 && counts.queued === 1
+  })
+  await addWithoutEmail(app, 'First', 'other')
+  await makeOlder(app, 'First')
+  const sent = await Promise.all(
+    Object.entries({ First: first, Second: second }).map(async ([name, { id, get }]): Promise<Sent> => {
+      const recipients = await listAll(app, `/organization/broadcasts/${id}/recipients`)
+      return { id, name, recipients, startedAt: new Date((await get()).started_at) }
     }),
   )
-  await db.begin((tx) => recordEvents(tx, events))
-
-  const idsWith = (name: EventName, matches: (event: NewEvent) => boolean = () => true) =>
-    new Set(
-      events
-        .filter((event) => event.eventName === name && !event.machine && matches(event))
-        .map(({ contactId }) => toText('con', contactId)),
-    )
-  const [opened, clicked] = [idsWith('emailOpen'), idsWith('emailClick')]
-  // Rejected by the mail server, so it was never sent.
-  const rejected = all.filter(({ status }) => status === 'bounced').map(({ contact_id: id }) => id)
-  expect(rejected).toHaveLength(1)
-  const [hard, soft] = bounces.map((name) => idsWith(name)) as [Set<string>, Set<string>]
-  const delivered = sent.map(({ contact_id: id }) => id).filter((id) => !hard.has(id) && !soft.has(id))
-  const expected: Record<string, string[]> = {
-    sent: all.map(({ contact_id: id }) => id),
-    delivered,
-    opened: [...opened],
-    clicked: [...clicked],
-    not_opened: delivered.filter((id) => !opened.has(id) && !clicked.has(id)),
-    bounced: [...rejected, ...new Set([...hard, ...soft])],
-    complained: [...idsWith('emailComplaint')],
-    unsubscribed: [...idsWith('contactUnsubscribe')],
-  }
-  for (const link of links)
-    expected[`clicked&link=${encodeURIComponent(link)}`] = [...idsWith('emailClick', ({ data }) => data.url === link)]
-
-  for (const [engagement, ids] of Object.entries(expected)) {
-    const listed = await listAll(app, `${path}/recipients?engagement=${engagement}`)
-    expect(listed.map(({ contact_id: id }) => id).toSorted(), engagement).toEqual(ids.toSorted())
-    const file = await app.manage('GET', `${path}/recipients/export?engagement=${engagement}`)
-    const [header, ...lines] = file.text.trim().split('\r\n')
-    expect(header).toBe(
-      'contact_id,email,status,engagement,reason,message_id,variant,first_opened_at,first_clicked_at,complained_at,unsubscribed_at,links',
-    )
-    expect(lines.map((line) => line.split(',')[0]).toSorted(), engagement).toEqual(ids.toSorted())
-    for (const row of listed)
-      expect(row.links.toSorted()).toEqual(
-        links.filter((link) => idsWith('emailClick', ({ data }) => data.url === link).has(row.contact_id)),
-      )
-  }
-
-  const { results, counts } = await broadcast.get()
-  const length = (name: string) => expected[name]!.length
-  expect(results).toEqual({
-    opened: length('opened'),
-    clicked: length('clicked'),
-    not_opened: length('not_opened'),
-    complained: length('complained'),
-    unsubscribed: length('unsubscribed'),
-    hard_bounced: rejected.length + hard.size,
-    soft_bounced: soft.size,
-  })
-  expect(counts).toMatchObject({ sent: length('delivered'), bounced: length('bounced') })
-  const byUrl = (await app.manage('GET', `${path}/links`)).body.data
-  for (const { url, contacts } of byUrl) expect(contacts).toBe(length(`clicked&link=${encodeURIComponent(url)}`))
-
-  const { hours } = (await app.manage('GET', `${path}/hours`)).body.data as { hours: Record<string, number>[] }
-  expect(hours.map(({ hour }) => hour)).toEqual(Array.from({ length: 48 }, (_, hour) => hour))
-  for (const measure of ['opened', 'clicked'])
-    expect(hours.reduce((sum, hour) => sum + hour[measure]!, 0)).toBe(length(measure))
-  const compared = (await app.manage('GET', `/organization/broadcasts/compare?ids=${broadcast.id}`)).body.data
-  expect(compared).toMatchObject([
-    {
-      id: broadcast.id,
-      sent: all.length,
-      delivered: length('delivered'),
-      opened: length('opened'),
-      clicked: length('clicked'),
-      unsubscribed: length('unsubscribed'),
-      complained: length('complained'),
-    },
+  const statuses = sent.map(({ recipients }) => new Set(recipients.map(({ status }) => status)))
+  expect(statuses).toEqual([
+    new Set(['sent', 'bounced', 'failed', 'cancelled', 'suppressed', 'unsubscribed']),
+    new Set(['sent', 'bounced', 'queued']),
   ])
 
-  const ofFlow = `/organization/messages?flow_id=${flow}`
-  for (const path of [ofFlow, '/organization/messages?is_test=false'])
-    for (const [engagement, ids] of Object.entries(expected).filter(
-      ([name]) => name !== 'sent' && !name.includes('&'),
-    )) {
-      const listed = (await listAll(app, `${path}&engagement=${engagement}`)) as unknown as ListedMessage[]
-      expect(listed.map(({ contact }) => contact.id).toSorted(), engagement).toEqual(ids.toSorted())
-      const file = await app.manage('GET', `${path.replace('?', '/export?')}&engagement=${engagement}`)
-      const lines = file.text.trim().split('\r\n').slice(1)
-      expect(lines.map((line) => line.split(',')[2]).toSorted(), engagement).toEqual(ids.toSorted())
-    }
-  const day = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
-  const flowPath = `/organization/flows/${flow}/results`
-  const period = `start_date=${day(-1)}&end_date=${day(1)}&timezone=UTC`
-  const { totals, days } = (await app.manage('GET', `${flowPath}?${period}`)).body.data
-  expect(totals).toMatchObject({
-    emailSent: { unique: sent.length },
-    delivered: length('delivered'),
-    emailOpen: { unique: length('opened') },
-    emailClick: { unique: length('clicked') },
-  })
-  expect(days.reduce((sum: number, { delivered }: { delivered: number }) => sum + delivered, 0)).toBe(totals.delivered)
-  for (const figure of ['delivered', 'opened', 'clicked', 'unsubscribed']) {
-    const listed = (await listAll(app, `${flowPath}/messages?${period}&figure=${figure}`)) as unknown as ListedMessage[]
-    expect(listed.map(({ contact }) => contact.id).toSorted(), figure).toEqual(expected[figure]!.toSorted())
-  }
-  const states = (await listAll(app, ofFlow)) as unknown as ListedMessage[]
-  const inOrder = ['bounced', 'complained', 'unsubscribed', 'clicked', 'opened', 'delivered']
-  const byContact = new Map(
-    (await listAll(app, `${path}/recipients`)).map((recipient) => [recipient.contact_id, recipient]),
-  )
-  for (const { contact, engagement, broadcast: named } of states) {
-    expect(engagement).toBe(inOrder.find((name) => expected[name]!.includes(contact.id)))
-    const recipient = byContact.get(contact.id)!
-    expect(recipient.engagement).toBe(engagement)
-    expect(recipient.complained_at !== null).toBe(expected.complained!.includes(contact.id))
-    expect(recipient.unsubscribed_at !== null).toBe(expected.unsubscribed!.includes(contact.id))
-    expect(named).toEqual({ id: broadcast.id, name: 'News' })
-  }
+  const given = sent.flatMap((broadcast) => reactionsTo(app, random, flow, broadcast))
+  // A scanner has clicked the links of its email.
+  const erased = sent[0]!.recipients.find(({ status }) => status === 'sent')!
+  const half = Math.floor(given.length / 4)
+  await recordInBatches(app, random, given.slice(0, half))
+  expect((await app.manage('DELETE', `/organization/contacts/${erased.contact_id}`)).status).toBe(200)
+  await recordInBatches(app, random, given)
+  await addPendingCounts(db)
 
-  const [inList] = (await app.manage('GET', '/organization/broadcasts')).body.data
-  const { opened: openedCount, clicked: clickedCount, complained, unsubscribed } = results
-  expect(inList.results).toEqual({ opened: openedCount, clicked: clickedCount, complained, unsubscribed })
+  // The emails that were rejected have the event of the rejection as well.
+  const rejections = sent.flatMap(({ recipients }) =>
+    recipients
+      .filter(({ status }) => status === 'bounced')
+      .map((recipient) => {
+        const eventName = recipient.email!.startsWith('hard') ? 'emailHardBounce' : 'emailSoftBounce'
+        return reactionOf(app, flow, recipient, { eventName })
+      }),
+  )
+  const events = [...settled(given), ...rejections]
+  const read = sent.map(({ recipients, ...broadcast }) => ({
+    ...broadcast,
+    readers: readersOf(recipients, events).map((reader) =>
+      reader.contact_id === erased.contact_id ? { ...reader, email: null } : reader,
+    ),
+  }))
+  for (const broadcast of read) {
+    await expectSameRecipients(app, broadcast)
+    await expectSameResults(app, broadcast)
+  }
+  await expectSameMessages(app, flow, read)
+  await expectSameFlow(app, flow, read)
   expect((await rebuildCounters(db, { correct: false })).differences).toEqual([])
 
-  const contacts = (await listAll(app, `/organization/contacts?group_id=${groupId}`)) as unknown as ListedContact[]
+  const contacts = await listAll<{ id: string; last_active_at: string | null }>(app, '/organization/contacts')
+  expect(contacts.map(({ id }) => id)).not.toContain(erased.contact_id)
   for (const { id, last_active_at } of contacts) {
     const reads = events.filter(
       ({ contactId, eventName, machine }) =>
@@ -203,17 +218,195 @@ test('results, lists, exports and segments of a broadcast agree with its events'
     const last = Math.max(...reads.map(({ occurredAt }) => occurredAt.getTime()))
     expect(last_active_at).toBe(reads.length === 0 ? null : new Date(last).toISOString())
   }
+  await expectSameSegments(app, make, read, new Set(contacts.map(({ id }) => id)))
 
-  const segments = { received: 'delivered', opened: 'opened', clicked: 'clicked', not_opened: 'not_opened' }
-  for (const [operator, name] of Object.entries(segments)) {
-    const filter = encodeURIComponent(JSON.stringify({ type: 'broadcast', operator, broadcast_id: broadcast.id }))
-    const { body } = await app.manage('GET', `/organization/contacts?limit=100&filter=${filter}`)
-    expect(body.data.map(({ id }: { id: string }) => id).toSorted(), operator).toEqual(expected[name]!.toSorted())
-    const count = await app.manage('GET', `/organization/contacts/count?filter=${filter}`)
-    expect(count.body.data).toEqual({ count: length(name), approximate: false })
+  // Those of large broadcasts are counted in slices and stored.
+  await db.statement`delete from broadcast_results`
+  await db.statement`update broadcasts set recipients = 1000000`
+  for (const broadcast of read) {
+    await until('the stored results', async () => {
+      const { body } = await app.manage('GET', `/organization/broadcasts/${broadcast.id}`)
+      return body.data.results_counted_at
+    })
+    await expectSameResults(app, broadcast)
   }
+  const path = `/organization/broadcasts/${read[0]!.id}`
   expect((await app.manage('GET', `${path}/recipients?engagement=opened&link=x`)).status).toBe(422)
 })
+
+type Read = { id: string; name: string; startedAt: Date; readers: Reader[] }
+
+async function expectSameRecipients(app: TestApp, { id, readers }: Read): Promise<void> {
+  const path = `/organization/broadcasts/${id}/recipients`
+  const filters: Record<string, (reader: Reader) => boolean> = { '': () => true }
+  for (const [name, matches] of Object.entries(engagements)) filters[`engagement=${name}`] = matches
+  for (const url of [...links, 'https://example.com/none'])
+    filters[`link=${encodeURIComponent(url)}`] = (reader) => reader.links.includes(url)
+  for (const status of ['sent', 'bounced', 'failed', 'queued', 'cancelled', 'suppressed', 'unsubscribed', 'pending'])
+    filters[`status=${status}`] = (reader) => reader.status === status
+  for (const key of ['A', 'B']) {
+    filters[`variant=${key}`] = ({ variant }) => variant === key
+    filters[`variant=${key}&engagement=opened`] = ({ variant, openedAt }) => variant === key && openedAt !== null
+  }
+  const header =
+    'contact_id,email,status,engagement,reason,message_id,variant,first_opened_at,first_clicked_at,complained_at,unsubscribed_at,links'
+  for (const [query, matches] of Object.entries(filters)) {
+    const expected = readers.filter(matches).map((reader) => ({
+      ...{ contact_id: reader.contact_id, email: reader.email, status: reader.status },
+      ...{ engagement: engagementIn(reader), reason: reader.reason },
+      ...{ message_id: reader.message_id, variant: reader.variant },
+      first_opened_at: timeText(reader.openedAt),
+      first_clicked_at: timeText(reader.clickedAt),
+      complained_at: timeText(reader.complainedAt),
+      unsubscribed_at: timeText(reader.unsubscribedAt),
+      links: reader.links,
+    }))
+    const listed = await listAll(app, `${path}?${query}`)
+    const byContact = (a: { contact_id: string }, b: { contact_id: string }) => (a.contact_id < b.contact_id ? -1 : 1)
+    expect(listed.toSorted(byContact), query).toEqual(expected.toSorted(byContact))
+    const rows = expected.map((row) => [
+      ...Object.values(row)
+        .slice(0, -1)
+        .map((cell) => cell ?? ''),
+      row.links.join(' '),
+    ])
+    expect(await exported(app, `${path}/export?${query}`, header), query).toEqual(rows.sort(byText))
+  }
+}
+
+async function expectSameResults(app: TestApp, { id, name, startedAt, readers }: Read): Promise<void> {
+  const path = `/organization/broadcasts/${id}`
+  const get = async (path: string) => (await app.manage('GET', path)).body.data
+  const broadcast = await get(path)
+  const totals = totalsOf(readers)
+  expect(broadcast.results).toEqual(totals)
+  for (const [status, count] of Object.entries(broadcast.counts as Record<string, number>))
+    if (status !== 'recipients')
+      expect([status, count]).toEqual([status, readers.filter((each) => each.status === status).length])
+  expect(broadcast.variants).toMatchObject(name === 'First' ? ['A', 'B'].map((key) => variantOf(readers, key)) : [])
+  expect(await get(`${path}/links`)).toEqual(linksOf(readers))
+  expect((await get(`${path}/hours`)).hours).toEqual(hoursOf(readers, startedAt))
+  const { opened, clicked, complained, unsubscribed } = totals
+  const main = { opened, clicked, complained, unsubscribed }
+  const [isSent, delivered] = ['sent', 'delivered'].map((each) => readers.filter(engagements[each]!).length)
+  expect(await get(`/organization/broadcasts/compare?ids=${id}`)).toMatchObject([
+    { id, sent: isSent, delivered, ...main },
+  ])
+  const list: { id: string; results: object }[] = await get('/organization/broadcasts')
+  expect(list.find((each) => each.id === id)!.results).toEqual(main)
+}
+
+type ListedMessage = { id: string; engagement: string | null; broadcast: object }
+
+async function expectSameMessages(app: TestApp, flow: string, read: readonly Read[]): Promise<void> {
+  const messages = read.flatMap((broadcast) =>
+    broadcast.readers.flatMap((reader) => (reader.message_id ? { ...reader, id: reader.message_id, broadcast } : [])),
+  )
+  const header =
+    'id,email,contact_id,subject,flow,broadcast,status,engagement,reason,is_test,queued_at,sent_at,first_opened_at,first_clicked_at'
+  for (const filter of [`flow_id=${flow}`, 'is_test=false'])
+    for (const [engagement, matches] of Object.entries({ ...engagements, '': () => true })) {
+      if (engagement === 'sent') continue
+      const query = `${filter}${engagement && `&engagement=${engagement}`}`
+      const expected = messages.filter(matches)
+      const listed = await listAll<ListedMessage>(app, `/organization/messages?${query}`)
+      expect(listed.map((message) => [message.id, message.engagement, message.broadcast]).sort(byText), query).toEqual(
+        expected
+          .map((each) => [each.id, engagementIn(each), { id: each.broadcast.id, name: each.broadcast.name }])
+          .sort(byText),
+      )
+      const rows = await exported(app, `/organization/messages/export?${query}`, header)
+      expect(rows.map((row) => [0, 1, 2, 4, 5, 6, 7, 8, 9, 12, 13].map((column) => row[column]))).toEqual(
+        expected
+          .map((each) => [
+            ...[each.id, each.email ?? '', each.contact_id, 'Newsletter', each.broadcast.name, each.status],
+            ...[engagementIn(each) ?? '', each.reason ?? '', 'false'],
+            ...[timeText(each.openedAt) ?? '', timeText(each.clickedAt) ?? ''],
+          ])
+          .sort(byText),
+      )
+    }
+}
+
+async function expectSameFlow(app: TestApp, flow: string, read: readonly Read[]): Promise<void> {
+  const readers = read.flatMap((broadcast) => broadcast.readers)
+  const day = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
+  const period = `start_date=${day(-4)}&end_date=${day(5)}&timezone=UTC`
+  const path = `/organization/flows/${flow}/results`
+  const { totals, days, versions } = (await app.manage('GET', `${path}?${period}`)).body.data
+  const figures: Record<string, string> = { complaints: 'complained' }
+  const ids: Record<string, string[]> = {}
+  for (const figure of ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complaints', 'unsubscribed']) {
+    const matching = readers.filter(engagements[figures[figure] ?? figure]!)
+    ids[figure] = matching.map(({ message_id: id }) => id!).sort()
+    const listed = await listAll<{ message_id: string }>(app, `${path}/messages?${period}&figure=${figure}`)
+    expect(listed.map(({ message_id: id }) => id).sort(), figure).toEqual(ids[figure])
+  }
+  const count = (figure: string) => ids[figure]!.length
+  const { hard_bounced: hard, soft_bounced: soft } = totalsOf(readers)
+  const emails = { sent: count('sent'), delivered: count('delivered'), bounced: count('bounced') }
+  expect(totals).toMatchObject({
+    ...emails,
+    emailOpen: { unique: count('opened') },
+    emailClick: { unique: count('clicked') },
+    emailComplaint: { unique: count('complaints') },
+    contactUnsubscribe: { unique: count('unsubscribed') },
+    emailHardBounce: { unique: hard },
+    emailSoftBounce: { unique: soft },
+  })
+  for (const name of ['sent', 'delivered', 'bounced'])
+    expect(days.reduce((sum: number, each: Record<string, number>) => sum + each[name]!, 0)).toBe(totals[name])
+  expect(versions).toMatchObject([{ version: 1, sent: emails.sent, bounced: emails.bounced }])
+  const [listed] = (await app.manage('GET', `/organization/flows?query=${flow}`)).body.data
+  const stats = {
+    sent: emails.sent,
+    bounces: emails.bounced,
+    opens_unique: count('opened'),
+    clicks_unique: count('clicked'),
+  }
+  expect(listed.stats_30d).toEqual(stats)
+}
+
+async function expectSameSegments(
+  app: TestApp,
+  make: (path: string, body: object) => Promise<{ id: string }>,
+  read: readonly Read[],
+  existing: ReadonlySet<string>,
+): Promise<void> {
+  const expectContacts = async (filter: object, ids: Iterable<string>) => {
+    const expected = [...ids].filter((id) => existing.has(id)).sort()
+    const query = encodeURIComponent(JSON.stringify(filter))
+    const { body } = await app.manage('GET', `/organization/contacts?limit=100&filter=${query}`)
+    expect(body.data.map(({ id }: { id: string }) => id).sort(), JSON.stringify(filter)).toEqual(expected)
+    const count = await app.manage('GET', `/organization/contacts/count?filter=${query}`)
+    expect(count.body.data).toEqual({ count: expected.length, approximate: false })
+  }
+  const did = (operator: string, { id, readers }: Read) => ({
+    filter: { type: 'broadcast', operator, broadcast_id: id },
+    ids: new Set(
+      readers.filter(engagements[operator === 'received' ? 'delivered' : operator]!).map(({ contact_id: id }) => id),
+    ),
+  })
+  const [first, second] = read as [Read, Read]
+  for (const operator of ['received', 'opened', 'clicked', 'not_opened'])
+    for (const broadcast of read) {
+      const { filter, ids } = did(operator, broadcast)
+      await expectContacts(filter, ids)
+    }
+  const [a, b] = [did('opened', first), did('not_opened', second)]
+  await expectContacts({ type: 'any', conditions: [a.filter, b.filter] }, [...new Set([...a.ids, ...b.ids])])
+  await expectContacts(
+    { type: 'all', conditions: [a.filter, b.filter] },
+    [...a.ids].filter((id) => b.ids.has(id)),
+  )
+  const segment = await make('/segments', { name: 'Opened', filter: a.filter })
+  const member = (operator: string) => ({ type: 'segment', operator, segment_id: segment.id })
+  await expectContacts(member('member'), a.ids)
+  await expectContacts(
+    { type: 'all', conditions: [b.filter, member('not_member')] },
+    [...b.ids].filter((id) => !a.ids.has(id)),
+  )
+}
 
 test('a broadcast is sent again to those who have not opened it when it starts, with another subject', async () => {
   await using app = await startTestApp()
