@@ -15,6 +15,7 @@ const full: BrandValues = {
   logo_url: 'https://mail.example.com/i/logo.png',
   color: '#aa0000',
   address: 'Main St 1, 1010 Vienna',
+  website_url: 'https://acme.shop/',
 }
 
 async function render({ flow, sample }: Starter, brand: BrandValues) {
@@ -56,7 +57,9 @@ test('every starter is a valid template with its sample values, and has the look
     expect(plain.html!.split('https://mail.example.com/u/x').length - 1).toBe(isMarketing ? 1 : 0)
 
     const branded = await render(starter, full)
-    expect(branded.html).toContain('<img src="https://mail.example.com/i/logo.png" alt="Acme Store"')
+    expect(branded.html).toContain(
+      '<a href="https://acme.shop/"><img src="https://mail.example.com/i/logo.png" alt="Acme Store"',
+    )
     expect(branded.html).toContain('Main St 1, 1010 Vienna')
     // Links of samples lead to example.com.
     expect(branded.findings.filter(({ check }) => check !== 'link')).toEqual([])

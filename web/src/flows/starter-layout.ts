@@ -11,10 +11,15 @@ const darkStyle = `      @media (prefers-color-scheme: dark) {
         .card .line p, .card .row td { border-color: #3a4452 !important; }
       }`
 
+const logo =
+  '{% if brand.website_url %}<a href="{{ brand.website_url }}">{% endif %}' +
+  '<img src="{{ brand.logo_url }}" alt="{{ brand.name }}" height="40" style="height:40px;max-width:100%">' +
+  '{% if brand.website_url %}</a>{% endif %}'
+
 const header = `    <mj-section padding="24px 0 16px" css-class="head">
       <mj-column>
         <mj-text align="center" font-size="20px" font-weight="700">
-          {% if brand.logo_url %}<img src="{{ brand.logo_url }}" alt="{{ brand.name }}" height="40" style="height:40px;max-width:100%">{% else %}{{ brand.name }}{% endif %}
+          {% if brand.logo_url %}${logo}{% else %}{{ brand.name }}{% endif %}
         </mj-text>
       </mj-column>
     </mj-section>`
