@@ -3,7 +3,7 @@ import { createFlow, send } from '../../test/support/flows.ts'
 import { smallGif } from '../../test/support/small-gif.ts'
 import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
-import { textOn } from './brand-values.ts'
+import { textOn } from './colors.ts'
 
 const newApp = await startSharedApp()
 

@@ -1,6 +1,6 @@
 /**
  * Fonts that readers have installed: emails load none. Names of several words need no quotes in CSS, and quotes would be
- * escaped in templates.
+ * escaped in templates. The web app uses this file as well, to show a brand before it is saved.
  */
 export const fontStacks = {
   system: 'system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif',

@@ -114,3 +114,25 @@ test('starters load a few previews at a time, and say which could not be loaded'
   await welcome.getByRole('button', { name: 'Try again to load the preview of Welcome' }).click()
   await expect.poll(() => page.locator('iframe').count()).toBe(8)
 })
+
+test('the brand asks before it discards changes, and says why its preview is missing', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const previews = '**/flows/preview'
+  await page.route(previews, (route) => route.fulfill({ status: 400, json: { message: 'Not today.' } }))
+  await page.goto('settings/brand')
+  await page.getByRole('alert').getByText('Not today.').waitFor()
+  await page.unroute(previews)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.frameLocator('iframe').getByText('See what is new').waitFor()
+
+  await page.getByLabel('Name').fill('Acme Store')
+  await page.getByRole('link', { name: 'Flows' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+  await dialog.getByRole('button', { name: 'Stay' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Brand saved').waitFor()
+  await page.getByRole('link', { name: 'Flows' }).first().click()
+  await page.getByRole('link', { name: 'Create flow' }).first().waitFor()
+})

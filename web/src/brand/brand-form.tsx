@@ -1,19 +1,23 @@
 import { Box, Button, ColorInput, Group, Input, Paper, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { defaultBackground, defaultColor, textOn } from '../../../src/brands/colors.ts'
+import { type Font, fontStacks } from '../../../src/brands/fonts.ts'
 import { basePath } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Brand } from '../api/types.ts'
+import { paths } from '../paths.ts'
 import { useRequestForm } from '../ui/form.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
+import { UnsavedGuard } from '../ui/unsaved-guard.tsx'
 import { brandQuery, changeBrand } from './brand.api.ts'
 import classes from './brand-form.module.css'
 import { BrandPreview, type BrandValues } from './brand-preview.tsx'
 
 const ImagePicker = lazy(async () => ({ default: (await import('../images/image-picker.tsx')).ImagePicker }))
 
-const fonts = [
+const fonts: { value: Font; label: string }[] = [
   { value: 'system', label: 'System font' },
   { value: 'arial', label: 'Arial' },
   { value: 'verdana', label: 'Verdana' },
@@ -25,21 +29,27 @@ const fonts = [
 ]
 
 const isColor = (text: string) => /^#[0-9a-f]{6}$/i.test(text)
+const colorOr = (fallback: string, given: string) => (isColor(given) ? given : fallback)
+/** An empty field stands for the default. */
+const problemOfColor = (given: string) => (given === '' || isColor(given) ? undefined : 'Choose a color.')
 
-/** As it would be after saving, except for texts on colors. */
+/** As it would be after saving. */
 function valuesOf(brand: Brand, values: FormValues): BrandValues {
+  const color = colorOr(defaultColor, values.color)
   return {
     ...brand.values,
     name: values.name.trim() || brand.values.name,
     logo_url: values.logoUrl,
-    color: isColor(values.color) ? values.color : '#1f5fa3',
-    background_color: isColor(values.background_color) ? values.background_color : '#f2f4f7',
-    font: fonts.find(({ value }) => value === values.font)?.label ?? brand.values.font,
+    color,
+    text_on_color: textOn(color),
+    background_color: colorOr(defaultBackground, values.background_color),
+    font: fontStacks[values.font],
     address:
       values.postal_address
         .trim()
         .split(/\s*\n\s*/)
         .join(', ') || null,
+    website_url: values.website_url.trim() || null,
   }
 }
 
@@ -51,7 +61,7 @@ const initialValuesOf = (brand: Brand) => ({
   logoUrl: brand.values.logo_url,
   color: brand.values.color,
   background_color: brand.values.background_color,
-  font: brand.font ?? 'system',
+  font: brand.font ?? ('system' as const),
   postal_address: brand.postal_address ?? '',
   website_url: brand.website_url ?? '',
 })
@@ -61,17 +71,16 @@ export function BrandForm({ brand }: { brand: Brand }) {
   const invalidate = useInvalidate()
   const form = useRequestForm({
     initialValues: initialValuesOf(brand),
-    validate: ({ color, background_color: background }) => ({
-      color: isColor(color) ? undefined : 'Choose a color.',
-      background_color: isColor(background) ? undefined : 'Choose a color.',
-    }),
-    send: ({ logoUrl: _, ...values }) => changeBrand({ ...values, font: values.font as NonNullable<Brand['font']> }),
+    send: ({ logoUrl: _, ...values }) =>
+      changeBrand({ ...values, color: values.color || null, background_color: values.background_color || null }),
     onSuccess: async (saved) => {
+      form.set(initialValuesOf(saved))
       queries.setQueryData(brandQuery.queryKey, saved)
       await invalidate(keys.flowPreviews)
       toast('Brand saved.')
     },
   })
+  const dirty = JSON.stringify(form.values) !== JSON.stringify(initialValuesOf(brand))
   return (
     <div className={classes.columns}>
       <form noValidate onSubmit={form.submit}>
@@ -108,6 +117,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
             label="Website"
             type="url"
             placeholder="https://example.com"
+            description="The logo links to it."
             maxLength={2048}
             {...form.field('website_url')}
           />
@@ -122,6 +132,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
       <Paper withBorder className={classes.preview} component="section" aria-label="Preview">
         <BrandPreview values={valuesOf(brand, form.values)} />
       </Paper>
+      <UnsavedGuard dirty={dirty && !form.sending} within={paths.brand} />
     </div>
   )
 }

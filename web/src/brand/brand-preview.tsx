@@ -7,8 +7,10 @@ import { previewQuery } from '../flows/flows.api.ts'
 import { starters } from '../flows/starters.ts'
 import { useTheme } from '../shell/color-scheme.ts'
 import { EmailFrame } from '../ui/email-frame.tsx'
+import { ErrorLine, Load } from '../ui/states.tsx'
 
 const typingPauseMs = 350
+const frameHeight = 520
 const shownStarter = starters.find(({ id }) => id === 'announcement')!
 
 export type BrandValues = Brand['values']
@@ -18,16 +20,23 @@ export function BrandPreview({ values }: { values: BrandValues }) {
   const { dark } = useTheme()
   const [shown] = useDebouncedValue(values, typingPauseMs)
   const [{ name: _, ...text }] = useState(shownStarter.flow)
-  const { data } = useQuery(previewQuery({ ...text, html: withValues(text.html, shown), context: {} }))
-  if (!data?.html) return <Skeleton height={520} />
+  const preview = useQuery(previewQuery({ ...text, html: withValues(text.html, shown), context: {} }))
   return (
-    <EmailFrame
-      html={data.html}
-      title="Preview of an email"
-      layoutWidth={640}
-      height="520px"
-      scheme={dark ? 'dark' : 'light'}
-    />
+    <Load query={preview} loading={<Skeleton height={frameHeight} />}>
+      {({ html, problems }) =>
+        html ? (
+          <EmailFrame
+            html={html}
+            title="Preview of an email"
+            layoutWidth={640}
+            height={`${frameHeight}px`}
+            scheme={dark ? 'dark' : 'light'}
+          />
+        ) : (
+          <ErrorLine>{problems[0]?.problem ?? 'The email can’t be shown.'}</ErrorLine>
+        )
+      }
+    </Load>
   )
 }
 
