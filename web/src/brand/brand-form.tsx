@@ -71,6 +71,10 @@ export function BrandForm({ brand }: { brand: Brand }) {
   const invalidate = useInvalidate()
   const form = useRequestForm({
     initialValues: initialValuesOf(brand),
+    validate: ({ color, background_color: background }) => ({
+      color: problemOfColor(color),
+      background_color: problemOfColor(background),
+    }),
     send: ({ logoUrl: _, ...values }) =>
       changeBrand({ ...values, color: values.color || null, background_color: values.background_color || null }),
     onSuccess: async (saved) => {
