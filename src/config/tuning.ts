@@ -12,7 +12,10 @@ export const tuning = {
   sessionRequestsPerSecond: 100,
   /** Requests of one client address to register, sign in and accept invitations. */
   signInRequestsPerMinute: 60,
-  /** Requests of one client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. */
+  /**
+   * Requests of one client address to unsubscribe pages, API reference, web app and images that do not exist, with bursts of
+   * ten times as many.
+   */
   pageRequestsPerSecond: 50,
   /** How long an unsubscribe page waits for the names it shows. */
   recipientNamesMsMax: 250,
