@@ -82,15 +82,16 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, createdBy })
   try {
     const bytesTotal = await storeFile(db, organizationId, id, upload.content)
-    await db.begin(async (tx) => {
+    return await db.begin(async (tx) => {
       await queueImport(tx, organizationId, id, bytesTotal)
       await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
+      // Before the commit, after which it may be running.
+      return (await findImport(tx, organizationId, id))!
     })
   } catch (error) {
     await db.begin((tx) => deleteImport(tx, organizationId, id))
     throw error
   }
-  return (await findImport(db, organizationId, id))!
 }
 
 async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, content: Readable): Promise<number> {

@@ -80,8 +80,8 @@ test('all rows of a deleted organization are erased, also after an interruption,
   await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: 'email\ncarol@example.com\n' })
   // Awaited before the rows are counted, because the counts of the tables are not one snapshot.
   await until('all of it', async () => {
-    const { inbox, deliveries, import_chunks } = await rowsByTable(app, app.organizationId)
-    return inbox && deliveries && !import_chunks
+    const { inbox, deliveries, import_chunks, api_requests } = await rowsByTable(app, app.organizationId)
+    return inbox && deliveries && !import_chunks && api_requests
   })
   const before = await rowsByTable(app, app.organizationId)
   const expected = [
