@@ -125,7 +125,7 @@ test('the brand asks before it discards changes, and says why its preview is mis
   await page.getByRole('alert').getByText('Not today.').waitFor()
   await page.unroute(previews)
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.frameLocator('iframe').getByText('See what is new').waitFor()
+  await page.frameLocator('iframe').getByText('See what’s new').waitFor()
 
   await page.getByLabel('Name').fill('Acme Store')
   await page.getByRole('link', { name: 'Flows' }).first().click()

@@ -33,6 +33,9 @@ const colorOr = (fallback: string, given: string) => (isColor(given) ? given : f
 /** An empty field stands for the default. */
 const problemOfColor = (given: string) => (given === '' || isColor(given) ? undefined : 'Choose a color.')
 
+/** What is typed stays until the form is sent: an emptied field would otherwise get its last color again. */
+const colorInput = { format: 'hex', withEyeDropper: false, fixOnBlur: false } as const
+
 /** As it would be after saving. */
 function valuesOf(brand: Brand, values: FormValues): BrandValues {
   const color = colorOr(defaultColor, values.color)
@@ -100,8 +103,8 @@ export function BrandForm({ brand }: { brand: Brand }) {
             url={form.values.logoUrl}
             onChange={(image) => form.set({ logo_image_id: image?.id ?? null, logoUrl: image?.url ?? null })}
           />
-          <ColorInput label="Color of buttons and links" format="hex" withEyeDropper={false} {...form.field('color')} />
-          <ColorInput label="Background" format="hex" withEyeDropper={false} {...form.field('background_color')} />
+          <ColorInput label="Color of buttons and links" {...colorInput} {...form.field('color')} />
+          <ColorInput label="Background" {...colorInput} {...form.field('background_color')} />
           <Select
             label="Font"
             description="These are installed on most devices. Emails don’t load fonts."
