@@ -85,7 +85,7 @@ function SendAgainForm({ broadcast, onClose }: { broadcast: BroadcastDetail; onC
 
 /** Says that the flow was changed since. */
 function OtherVersion({ broadcast: { flow_id: id, flow_version: pinned, variants } }: { broadcast: BroadcastDetail }) {
-  const flow = useQuery({ ...flowQuery(id ?? ''), enabled: id !== null })
+  const flow = useQuery({ ...flowQuery(id ?? ''), enabled: id !== null, refetchOnMount: 'always' })
   const ofVariants = variants.map(({ flow_version: number }) => number ?? pinned)
   const sent = [...new Set(ofVariants.length > 0 ? ofVariants : [pinned])].sort()
   const current = flow.data?.version
