@@ -33,6 +33,9 @@ const pages: Page[] = [
   recipientsWith(`engagement=clicked&link=${encodeURIComponent('https://shop.example/nobody')}`),
   recipientsWith('status=bounced'),
   recipientsWith('status=failed'),
+  recipientsWith('variant=A'),
+  recipientsWith('variant=A&engagement=opened'),
+  recipientsWith('variant=A&engagement=unsubscribed'),
   { name: 'broadcasts', path: () => '/broadcasts' },
   { name: 'comparison', path: () => '/broadcasts/compare' },
   ...['opened', 'complained', 'not_opened'].map((engagement) => ({
