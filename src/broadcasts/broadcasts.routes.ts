@@ -15,23 +15,12 @@ import { broadcastStatuses, selectBroadcasts } from './broadcasts.sql.ts'
 import { createBroadcast, type DraftParts, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
 import { changeBroadcast, type Editor } from './change.ts'
 import { recipientRoutes } from './recipients.routes.ts'
+import { areOutdated, BroadcastInListOut, BroadcastWithResultsOut, listedOut, resultsOut } from './result-shapes.ts'
 import { resultRoutes } from './results.routes.ts'
 import { BroadcastResults } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
 import { mayAnnounce } from './service-announcements.ts'
-import {
-  areOutdated,
-  BroadcastChanges,
-  BroadcastIn,
-  BroadcastInListOut,
-  BroadcastOut,
-  BroadcastWithResultsOut,
-  broadcastOut,
-  changesOf,
-  contentOf,
-  listedOut,
-  resultsOut,
-} from './shapes.ts'
+import { BroadcastChanges, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
 
 type Parts = DraftParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }

@@ -6,19 +6,8 @@ import { Strict } from '../http/unknown-fields.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { nameMax } from '../values/names.ts'
 import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
-import type { Reactions } from './reactions.ts'
-import type { Counted } from './results.ts'
 import { scheduleNow } from './schedule.ts'
-import {
-  ChanceOut,
-  subjectMax,
-  testFields,
-  VariantKeyOut,
-  VariantsIn,
-  VariantsOut,
-  VariantsWithResultsOut,
-  variantsOut,
-} from './variant-shapes.ts'
+import { subjectMax, testFields, VariantKeyOut, VariantsIn, VariantsOut, variantsOut } from './variant-shapes.ts'
 import { variantKeyOf } from './variants.ts'
 import { weekdays } from './weekly-window.ts'
 
@@ -156,53 +145,6 @@ export const BroadcastOut = Named('Broadcast', {
   updated_at: Timestamp,
 })
 
-const countedAt = Nullable(
-  Type.String({
-    format: 'date-time',
-    description: 'When the results were counted. Null before the start, and while they are counted for the first time.',
-  }),
-)
-
-const MainResultsOut = Named(
-  'MainBroadcastResults',
-  { opened: Type.Integer(), clicked: Type.Integer(), unsubscribed: Type.Integer(), complained: Type.Integer() },
-  { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
-)
-
-export const BroadcastInListOut = Named('BroadcastInList', {
-  ...BroadcastOut.properties,
-  results: Nullable(MainResultsOut),
-  results_counted_at: countedAt,
-})
-
-export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
-  ...BroadcastOut.properties,
-  variants: VariantsWithResultsOut,
-  results: Named(
-    'BroadcastResults',
-    {
-      opened: Type.Integer(),
-      clicked: Type.Integer(),
-      unsubscribed: Type.Integer(),
-      complained: Type.Integer(),
-      hard_bounced: Type.Integer(),
-      soft_bounced: Type.Integer(),
-      not_opened: Type.Integer({ description: 'Delivered, and neither opened nor clicked.' }),
-    },
-    { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
-  ),
-  results_counted_at: countedAt,
-  links_complete: Type.Boolean({
-    description:
-      'False if events of the broadcast were deleted (`EVENT_RETENTION_MONTHS`). Its links then have the clicks that were counted before.',
-  }),
-  results_outdated: Type.Boolean({
-    description:
-      'Whether the results are older than two minutes, or have not been counted yet. They are being counted.',
-  }),
-  chance: ChanceOut,
-})
-
 export const emptyAudience = {
   group_ids: [],
   segment_ids: [],
@@ -211,12 +153,6 @@ export const emptyAudience = {
   all_subscribed: false,
   not_opened_broadcast_id: null,
 }
-
-const outdatedMs = 120_000
-
-/** By the clock of the database, because that of a client may be wrong. */
-export const areOutdated = ({ startedAt, now }: Broadcast, { countedAt }: Counted): boolean =>
-  startedAt !== null && (countedAt === null || +now - +countedAt > outdatedMs)
 
 const finalStatuses = ['sent', 'cancelled', 'expired']
 
@@ -241,19 +177,6 @@ export const broadcastOut = outOf(
     counts: countsOut,
   },
 )
-
-const totalsOut = outOf(BroadcastWithResultsOut.properties.results, {})
-
-export const resultsOut = ({ counts }: Broadcast, { totals }: Reactions) =>
-  totalsOut({ ...totals, notOpened: Math.max(0, (counts.sent ?? 0) - totals.engaged) })
-
-const mainResultsOut = outOf(MainResultsOut, {})
-
-export const listedOut = (broadcast: Broadcast, { reactions, countedAt }: Counted) => ({
-  ...broadcastOut(broadcast),
-  results: countedAt && mainResultsOut(reactions.totals),
-  results_counted_at: countedAt?.toISOString() ?? null,
-})
 
 const missedAfterSecondsDefault = 3_600
 const testPercentDefault = 20

@@ -34,15 +34,15 @@ export async function findOutcomeChanges(
     const byMessage = new Map(groupBy(events, (event) => event.messageId!))
     const messages = [...byMessage].map(([messageId, [first]]) => ({ messageId, contactId: first!.contactId }))
     for (const { messageId, sentAt, hardAt, softAt } of await findBouncedMessages(tx, organizationId, messages)) {
-      const own = byMessage.get(messageId)!
-      const isNew = own.some(({ eventName }) => eventName === 'emailSent')
+      const recorded = byMessage.get(messageId)!
+      const isNew = recorded.some(({ eventName }) => eventName === 'emailSent')
       const before = (eventName: string, now: Date | null) => {
         const first = bounces.find(({ event }) => event.messageId === messageId && event.eventName === eventName)
         return first ? (first.previousAt as Date | null) : now
       }
       changes.push(
         ...changesOf(
-          own[0]!,
+          recorded[0]!,
           outcomeOf(isNew ? null : sentAt, before('emailHardBounce', hardAt), before('emailSoftBounce', softAt)),
           outcomeOf(sentAt, hardAt, softAt),
         ),

@@ -167,7 +167,7 @@ test('the status column unsubscribes and suppresses contacts, and an import neve
   ])
 })
 
-test('the attributes that an import filled are listed until it is undone, whoever has them', async () => {
+test('the attributes of an import are listed until it is undone, however few contacts have them', async () => {
   const app = await newOrganization()
   const { id } = await importFile(app, 'email,plan\nada@example.com,pro\n')
   const [contact] = (await app.manage('GET', '/organization/contacts')).body.data

@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import { Named, Nullable } from '../http/envelope.ts'
+import { outOf } from '../http/out-of.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import type { Reactions } from './reactions.ts'
+import type { Counted } from './results.ts'
+import { BroadcastOut, broadcastOut } from './shapes.ts'
+import { ChanceOut, VariantsWithResultsOut } from './variant-shapes.ts'
+
+const countedAt = Nullable(
+  Type.String({
+    format: 'date-time',
+    description: 'When the results were counted. Null before the start, and while they are counted for the first time.',
+  }),
+)
+
+const MainResultsOut = Named(
+  'MainBroadcastResults',
+  { opened: Type.Integer(), clicked: Type.Integer(), unsubscribed: Type.Integer(), complained: Type.Integer() },
+  { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
+)
+
+export const BroadcastInListOut = Named('BroadcastInList', {
+  ...BroadcastOut.properties,
+  results: Nullable(MainResultsOut),
+  results_counted_at: countedAt,
+})
+
+export const BroadcastWithResultsOut = Named('BroadcastWithResults', {
+  ...BroadcastOut.properties,
+  variants: VariantsWithResultsOut,
+  results: Named(
+    'BroadcastResults',
+    {
+      opened: Type.Integer(),
+      clicked: Type.Integer(),
+      unsubscribed: Type.Integer(),
+      complained: Type.Integer(),
+      hard_bounced: Type.Integer(),
+      soft_bounced: Type.Integer(),
+      not_opened: Type.Integer({ description: 'Delivered, and neither opened nor clicked.' }),
+    },
+    { description: 'Recipients that reacted, each counted once, without automated opens and clicks.' },
+  ),
+  results_counted_at: countedAt,
+  links_complete: Type.Boolean({
+    description:
+      'False if events of the broadcast were deleted (`EVENT_RETENTION_MONTHS`). Its links then have the clicks that were counted before.',
+  }),
+  results_outdated: Type.Boolean({
+    description:
+      'Whether the results are older than two minutes, or have not been counted yet. They are being counted.',
+  }),
+  chance: ChanceOut,
+})
+
+const outdatedMs = 120_000
+
+/** By the clock of the database, because that of a client may be wrong. */
+export const areOutdated = ({ startedAt, now }: Broadcast, { countedAt }: Counted): boolean =>
+  startedAt !== null && (countedAt === null || +now - +countedAt > outdatedMs)
+
+const totalsOut = outOf(BroadcastWithResultsOut.properties.results, {})
+
+export const resultsOut = ({ counts }: Broadcast, { totals }: Reactions) =>
+  totalsOut({ ...totals, notOpened: Math.max(0, (counts.sent ?? 0) - totals.engaged) })
+
+const mainResultsOut = outOf(MainResultsOut, {})
+
+export const listedOut = (broadcast: Broadcast, { reactions, countedAt }: Counted) => ({
+  ...broadcastOut(broadcast),
+  results: countedAt && mainResultsOut(reactions.totals),
+  results_counted_at: countedAt?.toISOString() ?? null,
+})
