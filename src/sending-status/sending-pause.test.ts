@@ -85,8 +85,9 @@ test('what was queued before the pause can be discarded, and later emails are se
     where messages.organization_id = jobs.organization_id and messages.id = jobs.id
       and messages.email = 'later@example.com'`
   await app.db.statement`
-    insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status)
-    select organization_id, gen_random_uuid(), id, gen_random_uuid(), 'emailSent', 'pending' from webhooks`
+    insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, created_at)
+    select organization_id, gen_random_uuid(), id, gen_random_uuid(), 'emailSent', 'pending', now() - interval '1 second'
+    from webhooks`
   await app.db.statement`
     insert into jobs (organization_id, kind, lane, due_at, id)
     select organization_id, 'webhook.deliver', webhook_id::text, now(), id from deliveries where status = 'pending'`
