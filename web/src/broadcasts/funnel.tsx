@@ -17,8 +17,8 @@ export function Funnel({ broadcast }: { broadcast: BroadcastDetail }) {
       title="Result"
       description={
         <>
-          Opens and clicks by people. Automated ones are not counted. Shares are % of the emails sent; those of Sent and
-          of recipients without an email are % of the recipients. Select a number to see who it is.{' '}
+          Opens and clicks by people. Automated ones are not counted. Percentages are of the emails sent, except Sent
+          and recipients without an email: those are of all recipients. Select a number to see who it is.{' '}
           <Age broadcast={broadcast} />
         </>
       }

@@ -32,7 +32,7 @@ export function Links({ broadcast }: { broadcast: BroadcastDetail }) {
   return (
     <Section
       title="Links"
-      description={`The links that were clicked most often. Clicked are people, with their % of the emails sent; automated clicks are not counted.${isComplete ? '' : ` ${clicksDeleted}`}`}
+      description={`The links that were clicked most often. “Clicked” counts people, as a percentage of the emails sent. Automated clicks are not counted.${isComplete ? '' : ` ${clicksDeleted}`}`}
     >
       <TableList
         label="Links"
