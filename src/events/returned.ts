@@ -30,6 +30,7 @@ export async function findOutcomeChanges(
   const bounces = firsts.filter(({ event }) => event.messageId !== null && bounceNames.includes(event.eventName))
   const changes = bounces.flatMap(({ event }) => (isOpen(event) ? [] : changesOf(event, undefined, rejectedAt(event))))
   const open = [...sent, ...bounces.flatMap(({ event }) => (isOpen(event) ? event : []))]
+  const firstBounces = new Map(bounces.map((first) => [`${first.event.messageId} ${first.event.eventName}`, first]))
   for (const [organizationId, events] of groupBy(open, (event) => event.organizationId)) {
     const byMessage = new Map(groupBy(events, (event) => event.messageId!))
     const messages = [...byMessage].map(([messageId, [first]]) => ({ messageId, contactId: first!.contactId }))
@@ -37,7 +38,7 @@ export async function findOutcomeChanges(
       const recorded = byMessage.get(messageId)!
       const isNew = recorded.some(({ eventName }) => eventName === 'emailSent')
       const before = (eventName: string, now: Date | null) => {
-        const first = bounces.find(({ event }) => event.messageId === messageId && event.eventName === eventName)
+        const first = firstBounces.get(`${messageId} ${eventName}`)
         return first ? (first.previousAt as Date | null) : now
       }
       changes.push(
