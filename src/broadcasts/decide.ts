@@ -56,8 +56,8 @@ export async function decideBroadcast(parts: DecideParts, claim: Claim, id: Broa
 const isOpen = ({ status }: Broadcast) => status === 'sending' || status === 'paused'
 
 /**
- * Returns the variant with the highest rate of the emails sent, as it is shown; of equal ones, and without any reaction, the first. Null: a user chooses.
- * Undefined: the process is stopping.
+ * Returns the variant with the highest rate of the emails sent, as it is shown; of equal ones, and without any reaction, the
+ * first. Null: a user chooses. Undefined: the process is stopping.
  */
 async function chooseWinner(parts: DecideParts, broadcast: Broadcast): Promise<number | null | undefined> {
   const { winnerBy } = broadcast

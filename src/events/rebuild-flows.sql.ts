@@ -4,7 +4,8 @@ import { sql } from '../db/sql.ts'
 import { domainOf, type FlowCounterRow, valuesMax } from './flow-counters.sql.ts'
 
 /**
- * Computes the expected counters of flows from the stored events since `since`. `expected_firsts` and `expected_outcomes` must exist.
+ * Computes the expected counters of flows from the stored events since `since`. `expected_firsts` and `expected_outcomes`
+ * must exist.
  *
  * The values that are counted individually are those that are stored. Days without stored values, as from before the
  * counters were introduced, get the most frequent ones.

@@ -91,7 +91,7 @@ export const sentBroadcastsQuery = (query: string) =>
     placeholderData: keepPreviousData,
   })
 
-/** Broadcasts that have recipients, also those that are not sent completely. Drafts are left out here: the API has one status. */
+/** Broadcasts that were started, including unfinished ones. Drafts are left out here: the API filters by one status only. */
 export const startedBroadcastsQuery = (query: string) =>
   queryOptions({
     queryKey: keys.search('started-broadcasts', query),
