@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
+import { createUnknownFieldCheck } from './unknown-fields.ts'
+
+/** An idle machine needs 10 ms. Comparing all of these names takes seconds. */
+const describeMsMax = 250
 
 test('a send with a misspelt field is rejected with the field that was meant, and sends nothing', async () => {
   await using app = await startTestApp({}, ['serve'])
@@ -100,4 +104,21 @@ test('unknown query parameters are rejected with the allowed ones', async () => 
   expect((await app.publicApi('GET', metric)).status).toBe(200)
   expect((await app.publicApi('GET', `${metric}&flow=flw_1`)).status).toBe(422)
   expect((await app.call('GET', '/health?cache=1')).status).toBe(200)
+})
+
+test('fifty thousand unknown fields are described without comparing all of them', () => {
+  const check = createUnknownFieldCheck({ from: 1, to: 1, subject: 1, html: 1, text: 1, tracking: 1, attachments: 1 })
+  const names = [
+    (at: number) => `${at}`.padEnd(88, 'x'),
+    (at: number) => `${at}`.padEnd(7, 'x'),
+    (at: number) => `${'-'.repeat(99)}${at}`,
+  ]
+  for (const name of names) {
+    const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [name(at), at]))
+    const before = process.cpuUsage()
+    expect(check(body)).toEqual([expect.stringContaining('and 49990 more')])
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(describeMsMax)
+  }
+  expect(() => check({ ['-'.repeat(5_000_000)]: 1, htm: '' })).toThrow('Did you mean html?')
 })

@@ -1,7 +1,7 @@
 /** Names with a larger edit distance are unlikely to be a typo. */
 const typoDistanceMax = 2
 /** Longer names are no typos, and comparing them takes time. */
-const comparedLengthMax = 100
+export const comparedLengthMax = 100
 
 /** Returns the known name that is most similar to this one, or undefined if none is. */
 export function nearestName(
@@ -11,6 +11,8 @@ export function nearestName(
 ): string | undefined {
   if (name.length > comparedLengthMax) return undefined
   const [closest] = known
+    // The distance is at least the difference of the lengths, which costs nothing.
+    .filter((each) => Math.abs(each.length - name.length) <= distanceMax)
     .map((each) => ({ each, distance: distanceOf(name, each) }))
     .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance)
