@@ -49,5 +49,9 @@ export function createBoundedRead(
     })
 }
 
-/** The replica is unavailable, or canceled the statement because it was about to replay a change of the same rows. */
-const isReplicaFault = (error: unknown) => !isQueryCanceled(error) && (isConnectionFault(error) || isRetryable(error))
+/** Thrown by a read whose result on the replica would be wrong. It is repeated on the primary. */
+export class ReplicaIsBehind extends Error {}
+
+/** The replica is unavailable, behind, or canceled the statement because it was about to replay a change of the same rows. */
+const isReplicaFault = (error: unknown) =>
+  error instanceof ReplicaIsBehind || (!isQueryCanceled(error) && (isConnectionFault(error) || isRetryable(error)))

@@ -5,6 +5,7 @@ import { failureLog } from '../../test/support/failure-log.ts'
 import { type ReplicaPair, startReplicaPair } from '../../test/support/replica.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { readFeed } from '../event-feed/feed.ts'
 import { Shares } from '../runtime/shares.ts'
 import { newId } from '../values/ids.ts'
 import { createBoundedRead } from './bounded-read.ts'
@@ -78,6 +79,27 @@ test('an organization reads its own writes', async () => {
   reads.replica.noteWrite(writer)
   expect([await reads.readsFromReplica(writer), await reads.readsFromReplica(other)]).toEqual([false, true])
   await until('the replica to have the write', () => reads.readsFromReplica(writer))
+})
+
+test('a read that needs newer data than the replica has is repeated on the primary', async () => {
+  await using reads = startReads(replicaDb, 60 * lagMaxMs)
+  const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 0, waitMs: 0 })
+  const read = createBoundedRead(primary, shares, { replica: reads.replica })
+  await until('the replica to be used', () => read(newId('org'), isOnReplica))
+  await pauseReplay()
+  try {
+    await primary.statement`select pg_current_xact_id()`
+    const organizationId = newId('org')
+    const { cursor } = await primary.begin((tx) => readFeed(tx, organizationId, { after: 'latest', limit: 1 }))
+    const places: boolean[] = []
+    const page = await read(organizationId, async (db) => {
+      places.push(await isOnReplica(db))
+      return readFeed(db, organizationId, { after: cursor, limit: 1 })
+    })
+    expect([places, page.events]).toEqual([[true, false], []])
+  } finally {
+    await resumeReplay()
+  }
 })
 
 test('reads from the primary at once if the replica cannot be reached', async () => {

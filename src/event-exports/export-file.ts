@@ -27,7 +27,10 @@ export type FileRange = {
   until: string | null
 }
 
-/** Reads the next events of the feed into a compressed file in memory. */
+/**
+ * Reads the next events of the feed into a compressed file in memory. Throws if the feed ends before `until`: an
+ * incomplete file would replace the complete one.
+ */
 export async function createFile(read: BoundedRead, { organizationId, after, until }: FileRange): Promise<ExportFile> {
   const gzip = createGzip()
   const pieces: Buffer[] = []
@@ -51,6 +54,11 @@ export async function createFile(read: BoundedRead, { organizationId, after, unt
     const text = wanted.map(({ cursor: _, ...event }) => `${JSON.stringify(event)}\n`).join('')
     // Waits for the compression of this page, so that pages do not pile up.
     if (text) await new Promise<void>((resolve) => gzip.write(text, () => gzip.flush(constants.Z_SYNC_FLUSH, resolve)))
+  }
+  // The end of the feed came first: this reader is behind the one that planned the file.
+  if (!isComplete() && until !== null) {
+    gzip.destroy()
+    throw new Error('The feed ends before the end of the planned file.')
   }
   gzip.end()
   await ended

@@ -1,3 +1,4 @@
+import { ReplicaIsBehind } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
 import { type FeedState, getFeedState } from '../events/feed-positions.ts'
 import { timeOfId } from '../events/id-time.ts'
@@ -28,7 +29,7 @@ export type FeedPage = {
 /**
  * Returns the events after a cursor, in the order of their transactions. Events are returned once no transaction that
  * began to write earlier is running, so none can appear before them later: a reader who continues with the cursor gets
- * every event exactly once. Throws `Refusal` if the cursor is invalid, or events after it were removed by the retention
+ * every event exactly once. Throws `Refusal` if the cursor is invalid or ahead of the feed, or events after it were removed by the retention
  * period. Must run in a transaction.
  */
 export async function readFeed(
@@ -56,7 +57,8 @@ function placeOf(after: string | undefined, state: FeedState): Place {
   if (after === undefined) return startOfFeed
   if (after === latest) return placeBefore(BigInt(state.horizon))
   const place = parseCursor(state.feedId, after)
-  if (!place) throw invalid({ path: 'after', problem: 'must be the cursor of an earlier response, or latest' })
+  if (!place) throw invalidCursor()
+  if (place.position >= BigInt(state.next)) throw state.isReplica ? new ReplicaIsBehind() : invalidCursor()
   if (isExpired(place, state))
     throw new Refusal(
       'cursor_expired',
@@ -64,6 +66,8 @@ function placeOf(after: string | undefined, state: FeedState): Place {
     )
   return place
 }
+
+const invalidCursor = () => invalid({ path: 'after', problem: 'must be the cursor of an earlier response, or latest' })
 
 function isExpired({ position, id }: Place, { droppedThrough, keptSince }: FeedState): boolean {
   if (position > 0n) return position < BigInt(droppedThrough)

@@ -1,5 +1,5 @@
 import { perOrganization } from '../db/cluster/batches.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, isDataFault } from '../db/db.ts'
 import { getFeedState } from '../events/feed-positions.ts'
 import { EventsRecorded } from '../events/record.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
@@ -105,18 +105,35 @@ export class WaitingReaders {
     if (readers.length === 0) return
     try {
       const horizon = BigInt((await getFeedState(this.#db)).horizon)
+      const reached = readers.filter(({ position }) => position < horizon)
       const found = new Set(
         await perOrganization(
           this.#db,
-          readers,
-          (group) => findOrganizationsWithEvents(this.#db, group, horizon),
+          reached,
+          (group) => this.#find(group, horizon),
           (_group, error) => this.#failures.failed(work, error),
         ),
       )
-      for (const reader of readers) if (found.has(reader.organizationId)) reader.end(true)
+      for (const reader of reached) if (found.has(reader.organizationId)) reader.end(true)
       this.#failures.succeeded(work)
     } catch (error) {
       this.#failures.failed(work, error)
+    }
+  }
+
+  /** Asks for one reader after the other if the question for all of them fails, so that one cannot fail the others. */
+  async #find(readers: readonly WaitingReader[], horizon: bigint): Promise<readonly OrganizationId[]> {
+    try {
+      return await findOrganizationsWithEvents(this.#db, readers, horizon)
+    } catch (error) {
+      if (!isDataFault(error)) throw error
+      if (readers.length === 1) {
+        this.#failures.failed(work, error)
+        return []
+      }
+      const found: OrganizationId[] = []
+      for (const reader of readers) found.push(...(await this.#find([reader], horizon)))
+      return found
     }
   }
 }

@@ -47,6 +47,8 @@ export type FeedState = {
   createdAt: Date
   /** Individual events before this time were removed. */
   keptSince: Date | null
+  /** True if this is the state of a replica, which may be behind. */
+  isReplica: boolean
 }
 
 /**
@@ -55,7 +57,7 @@ export type FeedState = {
  */
 export async function getFeedState(db: Reader): Promise<FeedState> {
   const [state] = await db<FeedState>`
-    select feed_id, dropped_through::text, created_at, since as kept_since,
+    select feed_id, dropped_through::text, created_at, since as kept_since, pg_is_in_recovery() as is_replica,
       ((epoch::int8 << ${epochShift}) + pg_snapshot_xmin(snapshot)::text::int8)::text as horizon,
       ((epoch::int8 << ${epochShift}) + pg_snapshot_xmax(snapshot)::text::int8)::text as next
     from event_feed
