@@ -13,16 +13,18 @@ const { signal } = new AbortController()
 function startWaiting(db: Parameters<typeof happen>[0]) {
   const waiting = new WaitingReaders(db, failureLog(pino({ level: 'silent' })))
   const organizationId = newId('org')
+  const record = (organization = organizationId) => happen(db, toText('org', organization), 'emailOpen')
   const wait = (organization: OrganizationId, position: bigint) =>
     waiting.wait(organization, { ...startOfFeed, position }, 60_000, signal)
-  return { waiting, organizationId, wait, record: () => happen(db, toText('org', organizationId), 'emailOpen') }
+  return { waiting, organizationId, wait, record }
 }
 
 test('a reader beyond the end of the feed waits, and others are answered', async () => {
   await using testDb = await createTestDb()
   const { waiting, organizationId, wait, record } = startWaiting(testDb.db)
-  await record()
-  const beyond = wait(newId('org'), 2n ** 63n - 1n)
+  const other = newId('org')
+  await Promise.all([record(), record(other)])
+  const beyond = wait(other, 2n ** 63n - 1n)
   expect(await wait(organizationId, 0n)).toBe(true)
   waiting.close()
   expect(await beyond).toBe(false)
