@@ -154,6 +154,7 @@ test('SQL is only in .sql.ts files, in the database folder, and in files that ot
     'messages/broadcast-messages.ts',
     'messages/past-messages.ts',
     'queue/queue.ts',
+    'queue/settle-jobs.ts',
     'queue/withdraw.ts',
     'queue/hints.ts',
     'segments/past-segments.ts',

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
-import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { enqueueStep } from './actions.ts'
 import { type Broadcast, findBroadcast, lockBroadcast } from './broadcasts.sql.ts'

@@ -1,4 +1,5 @@
-import { type Claim, endJobs } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs } from '../queue/settle-jobs.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type PauseParts, pauseAutomatically } from './automatic-pause.ts'
 import { findBroadcast } from './broadcasts.sql.ts'

@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'

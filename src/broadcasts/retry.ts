@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
 import { type Broadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
 import { resetFailed, resetPending } from './ledger.sql.ts'
 import { forLedger, type LedgerParts } from './ledger-slices.ts'

@@ -1,4 +1,5 @@
-import { type Claim, endJobs } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs } from '../queue/settle-jobs.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'

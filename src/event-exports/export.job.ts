@@ -1,6 +1,7 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { type Claim, dropLane, settleJobs } from '../queue/queue.ts'
+import { type Claim, dropLane } from '../queue/queue.ts'
+import { settleJobs } from '../queue/settle-jobs.ts'
 import type { Handled, WorkerSpec } from '../queue/worker-spec.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'

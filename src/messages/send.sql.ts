@@ -5,7 +5,7 @@ import type { NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { InboxRow } from '../inbox/inbox.ts'
-import type { Settlement } from '../queue/queue.ts'
+import type { Settlement } from '../queue/settle-jobs.ts'
 import type {
   BroadcastId,
   ContactId,

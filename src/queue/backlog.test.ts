@@ -4,7 +4,8 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import { newId } from '../values/ids.ts'
 import { findBacklog } from './backlog.sql.ts'
 import { claimLanes, readJobs } from './lanes.sql.ts'
-import { endJobs, enqueue, setLanePaused } from './queue.ts'
+import { enqueue, setLanePaused } from './queue.ts'
+import { endJobs } from './settle-jobs.ts'
 
 const kind = 'webhook.deliver' as const
 const limits = { countMax: 100, lanesMax: 10 }

@@ -2,7 +2,8 @@ import { type Db, isConnectionFault, isQueryCanceled } from '../db/db.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { Log } from '../runtime/log.ts'
-import { type Claim, endJobs } from './queue.ts'
+import type { Claim } from './queue.ts'
+import { endJobs } from './settle-jobs.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
 const retryMs = 10_000

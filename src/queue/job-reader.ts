@@ -5,7 +5,8 @@ import type { OrganizationId } from '../values/ids.ts'
 import type { ClaimedLanes } from './claimed-lanes.ts'
 import { type Lane, laneName } from './lane.ts'
 import { type LaneRead, readJobs } from './lanes.sql.ts'
-import { type Claim, endJobs } from './queue.ts'
+import type { Claim } from './queue.ts'
+import { endJobs } from './settle-jobs.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
 /**

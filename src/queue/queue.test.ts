@@ -13,16 +13,8 @@ import type { Db, Tx } from '../db/db.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
-import {
-  announceChange,
-  type Claim,
-  dropLane,
-  endJobs,
-  enqueue,
-  type NewJob,
-  setLanePaused,
-  settleJobs,
-} from './queue.ts'
+import { announceChange, type Claim, dropLane, enqueue, type NewJob, resumeLanes, setLanePaused } from './queue.ts'
+import { endJobs, settleJobs } from './settle-jobs.ts'
 import { Worker } from './worker.ts'
 import type { PeerState, WorkerSpec } from './worker-spec.ts'
 
@@ -329,6 +321,36 @@ test('a lane released while a job is being enqueued is due when the job is', asy
   })
   await released
   expect(await test.db`select from lanes where token is null and next_due_at <= now()`).toHaveLength(1)
+})
+
+test('settles jobs whose rows were moved while their lane was held, by resuming it or otherwise', async () => {
+  await using test = await createTestDb()
+  const [ended, postponed] = [job('lane'), job('lane')]
+  await add(test.db, [ended, postponed])
+  const claims: Claim[] = []
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  await using _worker = startWorker(test.db, async (claim) => {
+    claims.push(claim)
+    await finished
+    return 'responsive'
+  })
+  await until('both jobs to run', () => claims.length === 2)
+  await test.db.begin((tx) => resumeLanes(tx, organizationId, kind, ['lane'], { allDue: true }))
+  const retryOf = ({ id }: Claim) => (id === ended.id ? null : 3_600_000)
+  const settled = await test.db.begin((tx) =>
+    settleJobs(
+      tx,
+      claims.map((claim) => ({ claim, retryInMs: retryOf(claim) })),
+    ),
+  )
+  finish()
+  expect(settled).toEqual(new Set([ended.id, postponed.id]))
+  expect(await test.db`select id, attempt, due_at > now() as is_later from jobs`).toEqual([
+    { id: postponed.id, attempt: 1, isLater: true },
+  ])
 })
 
 test('does not settle another job that reuses the ctid of a dropped one', async () => {

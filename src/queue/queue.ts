@@ -1,7 +1,5 @@
-import { perOrganization } from '../db/cluster/batches.ts'
 import { insertRows } from '../db/cluster/insert-rows.ts'
-import { onShardsOf } from '../db/cluster/shards.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { Enqueued, type EnqueuedJob, LanesChanged } from './announcements.ts'
@@ -15,7 +13,7 @@ export type Claim = {
   kind: JobKind
   lane: string
   id: string
-  /** The row's ctid. Stable while the worker holds the lane, since only the holder updates or deletes the row. */
+  /** The row's ctid when it was read. If the row has moved since (`resumeLanes`), it is found by its id. */
   ctid: string
   /** When the job was due. Always set for a job that a worker has read. */
   dueAt?: Date
@@ -95,122 +93,6 @@ function lanesOf(jobs: readonly NewJob[]): NewJob[] {
 }
 
 const delayOf = ({ dueAt, delayMs = 0 }: NewJob): number => (dueAt ? dueAt.getTime() - Date.now() : delayMs)
-
-/**
- * The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. If it is
- * `untried`, this does not count as an attempt.
- */
-export type Settlement = { claim: Claim; retryInMs: number | null; untried?: boolean }
-
-/**
- * Deletes or postpones jobs whose lanes this worker still holds, and returns their ids. Another worker runs the others,
- * so their outcome must not be recorded.
- */
-export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Promise<Set<string>> {
-  const done = settlements.filter(({ retryInMs }) => retryInMs === null)
-  const postponed = settlements.filter(({ retryInMs }) => retryInMs !== null)
-  const rows = await Promise.all([
-    done.length > 0 ? deleteJobs(tx, done) : [],
-    postponed.length > 0 ? postponeJobs(tx, postponed) : [],
-  ])
-  return new Set(rows.flat().map(({ id }) => id))
-}
-
-/** Thrown if other workers have taken over lanes, with the ids of the jobs that are still ours. */
-class LanesLost extends Error {
-  readonly ours: ReadonlySet<string>
-  constructor(ours: ReadonlySet<string>) {
-    super('The lanes of some jobs were taken over by other workers.')
-    this.ours = ours
-  }
-}
-
-/**
- * Runs `write`, which settles the jobs of these items (`settleAll`) and records their outcomes. Lanes are rarely lost, so it
- * does not wait for the answer before it writes more. If one was lost, everything is rolled back and written again without its
- * items.
- */
-export async function settling<Item extends { settlement: Settlement }>(
-  items: readonly Item[],
-  write: (items: readonly Item[]) => Promise<void>,
-): Promise<void> {
-  let ours = items
-  while (ours.length > 0)
-    try {
-      return await write(ours)
-    } catch (error) {
-      if (!(error instanceof LanesLost)) throw error
-      const { ours: ids } = error
-      ours = ours.filter(({ settlement }) => ids.has(settlement.claim.id))
-    }
-}
-
-/** Settles jobs within `settling`. Must be sent before their outcomes are written, and awaited before the commit. */
-export async function settleAll(tx: Tx, items: readonly { settlement: Settlement }[]): Promise<void> {
-  const settled = await settleJobs(
-    tx,
-    items.map(({ settlement }) => settlement),
-  )
-  if (settled.size < items.length) throw new LanesLost(settled)
-}
-
-/** Settles jobs that have nothing else to record. */
-export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
-  const items = settlements.map((settlement) => ({ ...settlement, organizationId: settlement.claim.organizationId }))
-  const settle = async (some: readonly Settlement[]) => [...(await db.begin((tx) => settleJobs(tx, some)))]
-  await perOrganization(db, items, settle, rethrow)
-}
-
-const rethrow = (_items: unknown, error: unknown) => {
-  throw error
-}
-
-// By ctid: if the statistics of the queue are out of date, the planner would look the keys up by reading the whole queue
-// of an organization, and so the organization is not joined. The id is compared as well: if the lane was dropped, the
-// ctid may belong to another job.
-
-function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
-  return tx<{ id: string }>`
-    delete from jobs
-    using unnest(
-      ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
-      ${settlements.map(({ claim }) => claim.kind)}::text[],
-      ${settlements.map(({ claim }) => claim.lane)}::text[],
-      ${settlements.map(({ claim }) => claim.token)}::uuid[],
-      ${settlements.map(({ claim }) => claim.ctid)}::tid[],
-      ${settlements.map(({ claim }) => claim.id)}::uuid[]
-    ) as settled (organization_id, kind, lane, token, row_ctid, id)
-    join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
-    returning jobs.id`
-}
-
-const onShardsOfJobs = (tx: Tx, settlements: readonly Settlement[]) =>
-  onShardsOf(
-    tx,
-    settlements.map(({ claim }) => claim),
-    sql`jobs.organization_id`,
-    sql`lanes.organization_id`,
-  )
-
-function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
-  return tx<{ id: string }>`
-    update jobs
-    set due_at = settled.due_at, attempt = attempt + counted
-    from (select row.*, now() + retry_in_ms * interval '1 ms' as due_at from unnest(
-      ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
-      ${settlements.map(({ claim }) => claim.kind)}::text[],
-      ${settlements.map(({ claim }) => claim.lane)}::text[],
-      ${settlements.map(({ claim }) => claim.token)}::uuid[],
-      ${settlements.map(({ claim }) => claim.ctid)}::tid[],
-      ${settlements.map(({ claim }) => claim.id)}::uuid[],
-      ${settlements.map(({ retryInMs }) => retryInMs)}::int8[],
-      ${settlements.map(({ untried }) => (untried ? 0 : 1))}::int[]
-    ) as row (organization_id, kind, lane, token, row_ctid, id, retry_in_ms, counted) offset 0) as settled
-    join lanes using (organization_id, kind, lane, token)
-    where jobs.ctid = settled.row_ctid and jobs.id = settled.id ${onShardsOfJobs(tx, settlements)}
-    returning jobs.id`
-}
 
 /**
  * Pauses or resumes a lane, for example of a paused webhook. The lane is marked due immediately; the worker that claims

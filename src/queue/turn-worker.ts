@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { type Claim, endJobs } from './queue.ts'
+import type { Claim } from './queue.ts'
+import { endJobs } from './settle-jobs.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
 /** After this time, long work yields to others and continues in its next turn. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { Settlement } from '../queue/queue.ts'
+import type { Settlement } from '../queue/settle-jobs.ts'
 import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'

@@ -27,8 +27,9 @@ export const exceptions: Exception[] = [
       ['queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
       ['queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],
       ['queue/lanes.sql.ts', 'set token = null', ['several organizations'], hotPath],
-      ['queue/queue.ts', 'delete from jobs', ['ctid', 'several organizations'], hotPath],
-      ['queue/queue.ts', 'update jobs', ['ctid', 'several organizations'], hotPath],
+      ['queue/settle-jobs.ts', 'delete from jobs', ['ctid', 'several organizations'], hotPath],
+      ['queue/settle-jobs.ts', 'select jobs.id, jobs.ctid', ['ctid'], hotPath],
+      ['queue/settle-jobs.ts', 'update jobs', ['ctid', 'several organizations'], hotPath],
       ['queue/backlog.sql.ts', 'with waiting as materialized (', ['no organization'], 'Counts for /metrics.'],
       // Sending and delivering.
       ['messages/send.sql.ts', 'update messages', ['several organizations'], hotPath],
