@@ -77,6 +77,12 @@ export const updateFilesUntil = (tx: Tx, organizationId: OrganizationId, id: Ema
     update email_contents set files_until = now() + ${days}::int8 * interval '1 day'
     where organization_id = ${organizationId} and id = ${id}`
 
+/** The files are kept for `days` after `from`, unless they were deleted. */
+export const moveFilesUntil = (tx: Tx, organizationId: OrganizationId, id: EmailId, from: Date, days: number) =>
+  tx`
+    update email_contents set files_until = ${from}::timestamptz + ${days}::int8 * interval '1 day'
+    where organization_id = ${organizationId} and id = ${id} and files_until is not null`
+
 /** Whether messages with this content are still to be sent. */
 export const isStillQueued = (db: Reader, organizationId: OrganizationId, id: EmailId) =>
   hasRows(db`

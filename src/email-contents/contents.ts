@@ -11,6 +11,7 @@ import {
   findContents,
   insertContent,
   lockContents,
+  moveFilesUntil,
   updateDetails,
 } from './contents.sql.ts'
 import { type NewFile, releaseFiles, reuseFiles, useFiles } from './files.ts'
@@ -52,6 +53,10 @@ export async function writeContents(tx: Tx, contents: readonly ContentToWrite[])
     }
   }
 }
+
+/** For an email that was moved to another time: its files are kept for as long after that. */
+export const keepFilesAfter = (tx: Tx, organizationId: OrganizationId, id: EmailId, sendAt: Date) =>
+  moveFilesUntil(tx, organizationId, id, sendAt, fileDaysMax)
 
 async function storeFiles(tx: Tx, organizationId: OrganizationId, contents: readonly ContentToWrite[]) {
   const reused = contents.filter(({ content }) => content.reusesFiles)

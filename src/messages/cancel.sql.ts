@@ -1,28 +1,26 @@
 import type { Tx } from '../db/db.ts'
-import { first } from '../db/rows.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
+import { type Begun, begun } from './begun.ts'
 
 export type CancellableMessage = {
+  id: MessageId
   status: string
   queuedAt: Date
   sendAt: Date | null
-  /** A worker has taken over a message that was scheduled or deferred. */
-  sending: boolean
-  /** The mail server deferred the email, or rendering it was interrupted. */
-  isDeferred: boolean
+  begun: Begun
   isOfBroadcast: boolean
 }
 
-/** Locks the message until the end of the transaction. Returns undefined if it does not exist. */
-export const lockMessage = (tx: Tx, organizationId: OrganizationId, id: MessageId) =>
-  first(tx<CancellableMessage>`
-    select status, queued_at, send_at, sending, reason is not null as is_deferred,
-      broadcast_id is not null as is_of_broadcast
+/** Locks messages until the end of the transaction. Those that do not exist are missing. */
+export const lockMessages = (tx: Tx, organizationId: OrganizationId, ids: readonly MessageId[]) =>
+  tx<CancellableMessage>`
+    select id, status, queued_at, send_at, ${begun} as begun, broadcast_id is not null as is_of_broadcast
     from messages
-    where organization_id = ${organizationId} and id = ${id}
-    for no key update`)
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by id
+    for no key update`
 
-export const markCancelled = (tx: Tx, organizationId: OrganizationId, id: MessageId) =>
+export const markCancelled = (tx: Tx, organizationId: OrganizationId, ids: readonly MessageId[]) =>
   tx`
     update messages set status = 'cancelled', reason = null
-    where organization_id = ${organizationId} and id = ${id} and status = 'queued'`
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'queued'`

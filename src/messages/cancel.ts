@@ -1,18 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { deleteJob, isPostponed, withdrawJob } from '../queue/withdraw.ts'
-import { notFound, Refusal } from '../values/errors.ts'
+import { deleteJobs, findPostponed, withdrawJobs } from '../queue/withdraw.ts'
+import { conflict, notFound } from '../values/errors.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
-import { type CancellableMessage, lockMessage, markCancelled } from './cancel.sql.ts'
+import { mustMark } from './begun.ts'
+import { type CancellableMessage, lockMessages, markCancelled } from './cancel.sql.ts'
 import { laneOf } from './draft.ts'
 
 const tries = 3
-/** How long to wait for the outcome of a message that a worker has: most are sent within milliseconds. */
+/** How long to wait for the outcome of messages that a worker has: most are sent within milliseconds. */
 const waitMs = 2_000
 const checkEveryMs = 100
-/** A job is due when its statement runs, which is this much after the begin of its transaction at most. */
+/** A job is due when its statement runs, at most this long after its transaction began. */
 const dueAfterMs = 30_000
+
+/**
+ * cancelled: the message is never sent. sending: a worker may be sending it. final: it has another status. broadcast: only its
+ * broadcast can be cancelled.
+ */
+export type CancelResult = 'cancelled' | 'sending' | 'final' | 'broadcast'
+
+const refusals: Record<Exclude<CancelResult, 'cancelled'>, string> = {
+  sending: 'This email can no longer be cancelled: it is being sent.',
+  final: 'This email can no longer be cancelled: it is not queued.',
+  broadcast: 'This email belongs to a broadcast. Cancel the broadcast instead.',
+}
 
 /**
  * Cancels a message that no worker has started to send. Repeating it has no effect.
@@ -20,13 +33,27 @@ const dueAfterMs = 30_000
  * Throws `Refusal` if the message does not exist, was sent or is being sent. If it returns, the email is never sent.
  */
 export async function cancelMessage(db: Db, organizationId: OrganizationId, id: MessageId): Promise<void> {
+  const result = (await cancelMessages(db, organizationId, [id])).get(id)
+  if (!result) throw notFound('message')
+  if (result !== 'cancelled') throw cannotCancel(result)
+}
+
+export const cannotCancel = (result: Exclude<CancelResult, 'cancelled'>) => conflict(refusals[result])
+
+/** Cancels those of the messages that no worker has started to send. Messages that do not exist are missing in the result. */
+export async function cancelMessages(
+  db: Db,
+  organizationId: OrganizationId,
+  ids: readonly MessageId[],
+): Promise<Map<MessageId, CancelResult>> {
   const deadline = Date.now() + waitMs
+  const results = new Map<MessageId, CancelResult>()
+  let open = ids
   for (;;) {
-    const outcome = await retrying(tries, () => db.begin((tx) => tryToCancel(tx, organizationId, id)))
-    if (outcome === 'cancelled') return
-    if (outcome === 'final') throw new Refusal('conflict', 'This email can no longer be cancelled: it is not queued.')
-    if (Date.now() >= deadline)
-      throw new Refusal('conflict', 'This email can no longer be cancelled: it is being sent.')
+    const round = await retrying(tries, () => db.begin((tx) => tryToCancel(tx, organizationId, open)))
+    for (const [id, result] of round) results.set(id, result)
+    open = open.filter((id) => results.get(id) === 'sending')
+    if (open.length === 0 || Date.now() >= deadline) return results
     await sleep(checkEveryMs)
   }
 }
@@ -34,38 +61,52 @@ export async function cancelMessage(db: Db, organizationId: OrganizationId, id: 
 async function tryToCancel(
   tx: Tx,
   organizationId: OrganizationId,
-  id: MessageId,
-): Promise<'cancelled' | 'final' | 'sending'> {
-  const message = await lockMessage(tx, organizationId, id)
-  if (!message) throw notFound('message')
-  if (message.status === 'cancelled') return 'cancelled'
-  if (message.status !== 'queued') return 'final'
-  // The ledger of the broadcast waits for the outcome of each of its messages.
-  if (message.isOfBroadcast)
-    throw new Refusal('conflict', 'This email belongs to a broadcast. Cancel the broadcast instead.')
-  if (!(await withdraw(tx, organizationId, id, message))) return 'sending'
-  await markCancelled(tx, organizationId, id)
-  return 'cancelled'
+  ids: readonly MessageId[],
+): Promise<Map<MessageId, CancelResult>> {
+  const messages = await lockMessages(tx, organizationId, ids)
+  const isOpen = ({ status, isOfBroadcast }: CancellableMessage) => status === 'queued' && !isOfBroadcast
+  const cancelled = await withdraw(tx, organizationId, messages.filter(isOpen))
+  await markCancelled(tx, organizationId, [...cancelled])
+  return new Map(messages.map((message) => [message.id, resultOf(message, cancelled)]))
 }
 
-/** Returns whether no worker has started to send the message or will. */
+function resultOf({ id, status, isOfBroadcast }: CancellableMessage, cancelled: ReadonlySet<MessageId>): CancelResult {
+  if (status === 'cancelled' || cancelled.has(id)) return 'cancelled'
+  if (status !== 'queued') return 'final'
+  // The ledger of the broadcast waits for the outcome of each of its messages.
+  return isOfBroadcast ? 'broadcast' : 'sending'
+}
+
+/** Returns those of the locked messages that no worker has started to send or will. */
 async function withdraw(
   tx: Tx,
   organizationId: OrganizationId,
-  id: MessageId,
-  { sendAt, sending, isDeferred, queuedAt }: CancellableMessage,
-): Promise<boolean> {
-  if (sending) return false
-  const job = { organizationId, kind: 'message.send' as const, lane: laneOf(id), id }
-  // A worker marks these messages before it sends them, and waits for the lock on the message to do so.
-  if (sendAt || isDeferred) {
-    // The job of a deferred email is left to the worker, since its due time is not known here.
-    if (sendAt) await deleteJob(tx, job, { from: sendAt, to: sendAt })
-    return true
-  }
-  // Other messages are not marked in their first attempt. They can be withdrawn while no worker has their lane.
-  const dueTo = new Date(queuedAt.getTime() + dueAfterMs)
-  if (await withdrawJob(tx, job, { from: new Date(queuedAt.getTime() - 1), to: dueTo })) return true
+  messages: readonly CancellableMessage[],
+): Promise<Set<MessageId>> {
+  const jobsOf = (some: readonly CancellableMessage[]) => ({
+    ...{ organizationId, kind: 'message.send' as const },
+    jobs: some.map(({ id }) => ({ lane: laneOf(id), id })),
+  })
+  const marked = messages.filter(({ begun }) => begun === 'no')
+  const unmarked = messages.filter(({ begun }) => begun === 'unmarked')
+  const withdrawn = new Set(marked.map(({ id }) => id))
+  const scheduled = marked.flatMap((message) => message.sendAt ?? [])
+  // The jobs of the others are left to the worker, since their due times are not known here.
+  if (scheduled.length > 0) await deleteJobs(tx, jobsOf(marked), rangeOf(scheduled))
+  if (unmarked.length === 0) return withdrawn
+  const queued = rangeOf(unmarked.map(({ queuedAt }) => queuedAt))
+  const due = { from: new Date(+queued.from - 1), to: new Date(+queued.to + dueAfterMs) }
+  const free = await withdrawJobs(tx, jobsOf(unmarked), due)
+  const held = unmarked.filter(({ id }) => !free.has(id))
   // The first attempt may have ended with a fault, without a reason that is stored with the message.
-  return isPostponed(tx, job, dueTo)
+  const attempts = held.length > 0 ? await findPostponed(tx, jobsOf(held), due.to) : new Map<string, number>()
+  for (const { id } of unmarked) if (free.has(id) || mustMark(notWaiting, attempts.get(id) ?? 0)) withdrawn.add(id)
+  return withdrawn
 }
+
+const notWaiting = { isScheduled: false, hasWaited: false }
+
+const rangeOf = (times: readonly Date[]) => ({
+  from: new Date(Math.min(...times.map(Number))),
+  to: new Date(Math.max(...times.map(Number))),
+})

@@ -2,6 +2,7 @@ import type { Reader, Tx } from '../db/db.ts'
 import type { Tag } from '../email-contents/content.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { EmailId, MessageId, OrganizationId } from '../values/ids.ts'
+import { begun } from './begun.ts'
 
 /** A message of an email without a flow. */
 export type EmailMessageRow = {
@@ -32,15 +33,15 @@ export const selectMessagesOf = (db: Reader, organizationId: OrganizationId, id:
 export type ScheduledMessage = { id: MessageId; sendAt: Date | null; isWaiting: boolean }
 
 /**
- * Locks the messages of an email until the end of the transaction. `isWaiting`: no worker has read it, because it is due only
- * in `marginMs` or later.
+ * Locks the messages of an email until the end of the transaction, without those that were suppressed when it was accepted.
+ * `isWaiting`: no worker has read it, because it is due only in `marginMs` or later.
  */
 export const lockScheduled = (tx: Tx, organizationId: OrganizationId, id: EmailId, marginMs: number) =>
   tx<ScheduledMessage>`
-    select id, send_at, status = 'queued' and not sending
+    select id, send_at, status = 'queued' and ${begun} = 'no'
         and coalesce(send_at > now() + ${marginMs} * interval '1 ms', false) as is_waiting
     from messages
-    where organization_id = ${organizationId} and content_id = ${id} and status not in ('suppressed', 'cancelled')
+    where organization_id = ${organizationId} and content_id = ${id} and status <> 'suppressed'
     order by id
     for no key update`
 

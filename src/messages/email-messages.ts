@@ -1,67 +1,74 @@
 import type { Db, Reader } from '../db/db.ts'
+import { keepFilesAfter } from '../email-contents/contents.ts'
 import { enqueue } from '../queue/queue.ts'
-import { deleteJob } from '../queue/withdraw.ts'
+import { deleteJobs } from '../queue/withdraw.ts'
 import { conflict, notFound } from '../values/errors.ts'
 import type { EmailId, OrganizationId } from '../values/ids.ts'
-import { cancelMessage } from './cancel.ts'
+import { cancelMessages, cannotCancel } from './cancel.ts'
 import { laneOf } from './draft.ts'
 import { type EmailMessageRow, lockScheduled, selectMessagesOf, updateSendAt } from './email-messages.sql.ts'
 
 export type { EmailMessageRow } from './email-messages.sql.ts'
 
+/** In the order of the recipients. */
+export type EmailMessages = [EmailMessageRow, ...EmailMessageRow[]]
+
 /** Shortly before it is due, a worker may have read a message. */
 const rescheduleMarginMs = 5_000
 
 /** Throws `Refusal` if the email does not exist, or all of its contacts were erased. */
-export async function getMessagesOf(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: EmailId,
-): Promise<[EmailMessageRow, ...EmailMessageRow[]]> {
+export async function getMessagesOf(db: Reader, organizationId: OrganizationId, id: EmailId): Promise<EmailMessages> {
   const [first, ...others] = await selectMessagesOf(db, organizationId, id)
   if (!first) throw notFound('email')
   return [first, ...others]
 }
 
 /**
- * Cancels all messages of an email that are not sent yet. Throws `Refusal` if none can be cancelled. Repeating it has no
- * effect.
+ * Cancels the messages of an email that no worker has started to send, and returns all of them as they are then. Throws
+ * `Refusal` if none could be cancelled. Repeating it has no effect.
  */
-export async function cancelEmail(db: Db, organizationId: OrganizationId, id: EmailId): Promise<void> {
+export async function cancelEmail(db: Db, organizationId: OrganizationId, id: EmailId): Promise<EmailMessages> {
   const messages = await getMessagesOf(db, organizationId, id)
-  const queued = messages.filter(({ status }) => status === 'queued')
-  if (queued.length === 0 && !messages.some(({ status }) => status === 'cancelled'))
-    throw conflict('This email can no longer be cancelled: it is not queued.')
-  for (const message of queued) await cancelMessage(db, organizationId, message.id)
+  const results = await cancelMessages(
+    db,
+    organizationId,
+    messages.map((message) => message.id),
+  )
+  const found = [...results.values()]
+  if (!found.includes('cancelled')) throw cannotCancel(found.includes('sending') ? 'sending' : 'final')
+  return getMessagesOf(db, organizationId, id)
 }
 
-/** Changes the time of a scheduled email. Throws `Refusal` if one of its messages is not scheduled any more. */
+/**
+ * Changes the time of a scheduled email, and returns its messages. Throws `Refusal` if one of them is not scheduled any more.
+ * Recipients that were suppressed when it was accepted are left out.
+ */
 export async function rescheduleEmail(
   db: Db,
   organizationId: OrganizationId,
   id: EmailId,
   sendAt: Date,
-): Promise<void> {
+): Promise<EmailMessages> {
   await getMessagesOf(db, organizationId, id)
   await db.begin(async (tx) => {
     const messages = await lockScheduled(tx, organizationId, id, rescheduleMarginMs)
     if (messages.length === 0 || messages.some(({ isWaiting }) => !isWaiting))
       throw conflict('This email cannot be rescheduled: it is not scheduled, or due within a few seconds.')
-    for (const { id: messageId, sendAt: dueAt } of messages) {
-      const job = { organizationId, kind: 'message.send' as const, lane: laneOf(messageId), id: messageId }
-      await deleteJob(tx, job, { from: dueAt!, to: dueAt! })
-    }
-    const ids = messages.map((message) => message.id)
-    await updateSendAt(tx, organizationId, ids, sendAt)
+    const jobs = messages.map((message) => ({ lane: laneOf(message.id), id: message.id }))
+    const times = messages.map((message) => Number(message.sendAt))
+    const due = { from: new Date(Math.min(...times)), to: new Date(Math.max(...times)) }
+    await deleteJobs(tx, { organizationId, kind: 'message.send', jobs }, due)
+    await updateSendAt(
+      tx,
+      organizationId,
+      messages.map((message) => message.id),
+      sendAt,
+    )
+    await keepFilesAfter(tx, organizationId, id, sendAt)
     enqueue(
       tx,
-      ids.map((messageId) => ({
-        organizationId,
-        kind: 'message.send' as const,
-        lane: laneOf(messageId),
-        id: messageId,
-        dueAt: sendAt,
-      })),
+      jobs.map((job) => ({ organizationId, kind: 'message.send' as const, ...job, dueAt: sendAt })),
     )
   })
+  return getMessagesOf(db, organizationId, id)
 }

@@ -5,11 +5,13 @@ import { loadContents } from '../email-contents/contents.ts'
 import { findSubscriptionsOf, mayRecordAgain, recordEvents } from '../events/record.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
-import { type Claim, endJobs, settleAll, settling } from '../queue/queue.ts'
+import type { Claim } from '../queue/queue.ts'
+import { endJobs, settleAll, settling } from '../queue/settle-jobs.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
 import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
+import { mustMark } from './begun.ts'
 import { findMessagesToSend, type MessageChange, type SendRow, updateMessages } from './send.sql.ts'
 import { SendingMarks } from './sending-marks.ts'
 
@@ -87,8 +89,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
 }
 
 /**
- * `isMarked`: was scheduled or deferred, so that it is marked as being sent before it is sent. `readAt`: on the clock of the
- * process.
+ * `isMarked`: it is marked as being sent before it is sent. Emails of broadcasts are not, since only the broadcast can be
+ * cancelled. `readAt`: on the clock of the process.
  */
 type Work = MessageToSend & { isCancelled: boolean; isMarked: boolean; readAt: number }
 
@@ -142,7 +144,10 @@ async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): 
     const content = row?.contentId ? contents.get(row.contentId) : undefined
     if (!version || (row.contentId && !content)) return undefined
     const isCancelled = row.broadcastId !== null && cancelledIds.has(row.broadcastId)
-    return workOf({ row, version, content }, { isCancelled, isMarked: row.isScheduled || attempt > 0 })
+    return workOf(
+      { row, version, content },
+      { isCancelled, isMarked: row.broadcastId === null && mustMark(row, attempt) },
+    )
   })
 }
 

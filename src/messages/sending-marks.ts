@@ -1,16 +1,15 @@
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
 import { markSending, unmarkSending } from './sending-marks.sql.ts'
 
 const batchMax = 500
 const waitingMax = 10_000
+const markTries = 3
 
-/**
- * Marks messages that were scheduled or deferred while they are being sent. They can be cancelled until then. Other
- * messages are not marked, since that would cost a write for each.
- */
+/** Marks messages that were scheduled or had to wait while they are being sent (`mustMark`). They can be cancelled until then. */
 export class SendingMarks {
   readonly #marked: ItemBatcher<Claim, boolean>
   readonly #unmarked: ItemBatcher<Claim, void>
@@ -25,7 +24,10 @@ export class SendingMarks {
         ...limits,
         run: async (claims) => {
           const ids = await Promise.all(
-            groupBy(claims, organizationOf).map(([id, own]) => markSending(db.statement, id, own)),
+            // A cancellation may lock several of these messages.
+            groupBy(claims, organizationOf).map(([id, own]) =>
+              retrying(markTries, () => markSending(db.statement, id, own)),
+            ),
           )
           const ours = new Set<string>(ids.flat())
           return claims.map(({ id }) => ({ ok: true, value: ours.has(id) }))
@@ -39,7 +41,8 @@ export class SendingMarks {
         name: 'unmark as being sent',
         ...limits,
         run: async (claims) => {
-          for (const [id, own] of groupBy(claims, organizationOf)) await db.begin((tx) => unmarkSending(tx, id, own))
+          for (const [id, own] of groupBy(claims, organizationOf))
+            await retrying(markTries, () => db.begin((tx) => unmarkSending(tx, id, own)))
           return claims.map(() => ({ ok: true, value: undefined }))
         },
       },
