@@ -29,6 +29,7 @@ import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
 import { measure } from './runtime/measure.ts'
+import type { StageRegistry } from './runtime/stage-registry.ts'
 import { within } from './runtime/within.ts'
 import { attemptPartsOf, broadcastPartsOf, createBroadcaster, inFlightMaxOf } from './sending-parts.ts'
 import { measurePause } from './sending-status/sending-pause.ts'
@@ -53,6 +54,8 @@ export type App = {
   server: Server
   /** The port of the bounce listener after `start`, or undefined if it is disabled. */
   bouncePort(): number | undefined
+  /** What organizations share. */
+  stages: StageRegistry
   /** The ports for submission after `start`, if they are enabled. */
   submissionPorts(): Pick<SubmissionListener, 'port' | 'tlsPort'>
   start(): Promise<void>
@@ -119,6 +122,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
 
   return {
     server,
+    stages: parts.stageRegistry,
     bouncePort: () => bounces?.port,
     submissionPorts: () => ({ port: submission?.port, tlsPort: submission?.tlsPort }),
     start: async () => {

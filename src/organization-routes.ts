@@ -109,6 +109,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       read,
       tasks,
       bucketFiles: parts.bucketFiles,
+      stageRegistry: parts.stageRegistry,
       baseUrl: config.BASE_URL,
       mibPerOrganization: parts.limits.imageMibPerOrganization,
     }),
@@ -151,7 +152,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       emails: parts,
     }),
   )
-  await add(organization, domainRoutes({ ...parts.domains, read, shares: parts.shares }))
+  await add(organization, domainRoutes({ ...parts.domains, read, stages: parts.stages }))
   await add(organization, warmUpRoutes({ db }))
   await add(organization, receivingSiteRoutes({ db, read, sites: parts.sites }))
   await add(
@@ -163,7 +164,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       allowPrivate: parts.allowPrivate,
       onChanged: (organizationId) => parts.servers.changed(organizationId),
       connector: parts.connector,
-      shares: parts.shares,
+      stages: parts.stages,
       testLimit: parts.mailServerTestLimit,
       testMs: parts.limits.mailServerTestMs,
       onTested: async (mailServer, state) => {
@@ -189,7 +190,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       safePost: parts.safePost,
       metrics: parts.deliveryMetrics,
       retryDelays: parts.retryDelays,
-      shares: parts.shares,
+      stages: parts.stages,
     }),
   )
   await add(organization, deliveryRoutes({ db, read }))
@@ -201,7 +202,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       box: parts.exportBox,
       allowPrivate: parts.allowPrivate,
       storage: parts.storage,
-      shares: parts.shares,
+      stages: parts.stages,
     }),
   )
   await add(organization, privacyRoutes({ db, read, keys, throttle }))

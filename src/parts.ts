@@ -49,7 +49,7 @@ import { Hints } from './queue/hints.ts'
 import type { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
-import { createShares } from './runtime/shares.ts'
+import { createStages } from './runtime/named-stages.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
 import { createSendingParts, type SendingParts } from './sending-parts.ts'
 import { SendingProcesses } from './sending-processes/sending-processes.ts'
@@ -109,10 +109,6 @@ export type Parts = ReturnType<typeof createParts>
 export function createParts(options: PartsOptions) {
   const { config, secrets, db, replica: replicaDb, log } = options
   const limits: Tuning = { ...tuning, ...options.tuning }
-  const shares = createShares({
-    databaseConnections: config.DATABASE_CONNECTIONS,
-    webhookConcurrency: limits.webhookConcurrency,
-  })
   const metrics = createMetrics()
   const hints = new Hints(db)
   const sendingParts = createSendingParts({
@@ -121,6 +117,11 @@ export function createParts(options: PartsOptions) {
     hints,
     metrics,
     connectionShare: connectionShareOf(options),
+  })
+  const { stageRegistry } = sendingParts
+  const stages = createStages(stageRegistry, {
+    databaseConnections: config.DATABASE_CONNECTIONS,
+    webhookConcurrency: limits.webhookConcurrency,
   })
   const { failures, relay, dkim, mail, senders, templates, tasks, runner } = sendingParts
   const pause = new SendingPause(db)
@@ -160,15 +161,15 @@ export function createParts(options: PartsOptions) {
     emailChangeLimit: createEmailChangeLimit(),
     invitationEmailLimit: createInvitationEmailLimit(),
     ...createRateLimits(config, limits),
-    shares,
+    stages,
     replica,
-    read: createBoundedRead(db, shares.queries, { replica }),
-    work: createBoundedWork(db, shares.work),
-    readFirst: createBoundedRead(db, shares.queries, { timeoutMs: firstTimeoutMs, replica }),
-    readQuickly: createBoundedRead(db, shares.queries, { timeoutMs: quickTimeoutMs, replica }),
-    readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),
-    readAudiences: createBoundedRead(db, shares.audienceCounts, { timeoutMs: audienceTimeoutMs, replica }),
-    readMetrics: createBoundedRead(db, shares.metrics, { replica }),
+    read: createBoundedRead(db, stages.queries, { replica }),
+    work: createBoundedWork(db, stages.work),
+    readFirst: createBoundedRead(db, stages.queries, { timeoutMs: firstTimeoutMs, replica }),
+    readQuickly: createBoundedRead(db, stages.queries, { timeoutMs: quickTimeoutMs, replica }),
+    readCounts: createBoundedRead(db, stages.queries, { timeoutMs: countTimeoutMs, replica }),
+    readAudiences: createBoundedRead(db, stages.audienceCounts, { timeoutMs: audienceTimeoutMs, replica }),
+    readMetrics: createBoundedRead(db, stages.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,
     onSoftBounce: reporterOf(sendingParts),
@@ -177,9 +178,9 @@ export function createParts(options: PartsOptions) {
     quota,
     acceptor: new Acceptor({ db, templates, runner, senders, quota }),
     emails: new EmailAcceptor({ db, flows: new BuiltInFlows(db), templates, senders, quota }),
-    uploads: new Uploads(db, { mibPerOrganization: limits.attachmentMibPerOrganization }),
+    uploads: new Uploads(db, stageRegistry, { mibPerOrganization: limits.attachmentMibPerOrganization }),
     bucketFiles,
-    servedImages: new ServedImages(db, bucketFiles),
+    servedImages: new ServedImages(db, bucketFiles, stageRegistry),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
@@ -196,7 +197,7 @@ export function createParts(options: PartsOptions) {
     retryDelays: retryDelaysOf(config.WEBHOOK_RETRY_DELAYS),
     safePost: createSafePost({ ...egress, timeoutMs: config.WEBHOOK_TIMEOUT_MS }),
     storage: new Storage(egress),
-    linkChecker: new LinkChecker({ ...egress, shares }),
+    linkChecker: new LinkChecker({ ...egress, stages }),
     exportBox: new SecretBox(secrets, 'export secrets'),
   }
 }

@@ -107,7 +107,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(api, sendEmailRoutes({ acceptor, db, uploads: parts.uploads }))
       await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks }))
       await add(api, metricRoutes({ read: parts.readMetrics }))
-      await add(api, feedRoutes({ read: parts.readMetrics, waiting: parts.feedReaders }))
+      await add(
+        api,
+        feedRoutes({ read: parts.readMetrics, waiting: parts.feedReaders, stageRegistry: parts.stageRegistry }),
+      )
     },
     { prefix: '/public/api/v1' },
   )
@@ -174,7 +177,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       onSoftBounce: parts.onSoftBounce,
       box: parts.mailServerBox,
       addresses: parts.webhookAddresses,
-      shares: parts.shares,
+      stages: parts.stages,
     }),
   )
   await add(server, trackingRoutes({ tokens, hits, hitLimit: parts.hitLimit, addresses, pages: pageSender }))

@@ -31,6 +31,7 @@ import { ReceivingSites } from './receiving-sites/receiving-sites.ts'
 import { SiteLookup } from './receiving-sites/site-lookup.ts'
 import { FailureLog } from './runtime/failure-log.ts'
 import type { Log } from './runtime/log.ts'
+import { StageRegistry } from './runtime/stage-registry.ts'
 import type { AppSecrets } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
 import { SendingLimits } from './sending-limits/sending-limits.ts'
@@ -60,15 +61,18 @@ export function createSendingParts(options: SendingPartsOptions) {
   const connector = createConnector(options)
   const mail = createMailParts(options, connector)
   const tasks = createTaskPool({ processes: limits.taskProcesses, spare, registry: metrics, log })
+  const stageRegistry = new StageRegistry()
+  stageRegistry.measure(metrics)
   return {
     config,
+    stageRegistry,
     db,
     log,
     hints,
     metrics,
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
     templates: new TemplateCache(db),
-    contents: new ContentStore(db),
+    contents: new ContentStore(db, stageRegistry),
     sendingLimits: new SendingLimits(db),
     sites: new ReceivingSites(db, new SiteLookup(db, openCachedDns(config.DNS_SERVERS))),
     tasks,

@@ -11,6 +11,7 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { type Db, openDb } from '../db/db.ts'
 import { BucketFiles } from '../email-contents/bucket-files.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { ServedImages } from '../images/served-images.ts'
 import { type Bucket, bucketOf } from '../object-storage/bucket.ts'
 import { SecretBox } from '../secrets/secrets.ts'
@@ -73,7 +74,7 @@ test.each(['backup', 'export'] as const)(
     const { db } = target
 
     const failures = failureLog(pino({ level: 'silent' }))
-    const served = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }))
+    const served = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }), new StageRegistry())
     for (const { url } of images)
       expect((await served.find(fileOf(url)))?.content).toEqual((await downloadImage(app, url)).bytes)
     expect(await db`select from stored_files where in_bucket`).toEqual([])

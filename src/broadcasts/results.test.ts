@@ -9,7 +9,8 @@ import { until } from '../../test/support/until.ts'
 import { createBoundedRead } from '../db/bounded-read.ts'
 import { createBoundedWork } from '../db/bounded-work.ts'
 import { recordEvents } from '../events/record.ts'
-import { createShares } from '../runtime/shares.ts'
+import { createStages } from '../runtime/named-stages.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { newId, parseId } from '../values/ids.ts'
 import { findBroadcast } from './broadcasts.sql.ts'
 import { BroadcastResults, countWork } from './results.ts'
@@ -111,18 +112,18 @@ test('one broadcast of an organization is counted at a time, and a count that fa
     insert into broadcast_recipients (organization_id, broadcast_id, contact_id, message_id, status)
     select organization_id, ${ids[0]}, contact_id, id, 'sent' from messages`
   await db.begin((tx) => recordEvents(tx, [eventIn(world, 0, 'emailOpen', {})]))
-  const shares = createShares({ databaseConnections: 10, webhookConcurrency: 10 })
+  const stages = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 10 })
   const slices: unknown[] = []
   let fail: (error: Error) => void = () => {}
   const failing = new Promise<never>((_, reject) => {
     fail = reject
   })
   const { failed, log } = openLog()
-  const bounded = createBoundedWork(db, shares.work)
+  const bounded = createBoundedWork(db, stages.work)
   const results = new BroadcastResults({
     db,
     failures: failureLog(log),
-    read: createBoundedRead(db, shares.queries),
+    read: createBoundedRead(db, stages.queries),
     work: (id, slice) => (slices.push(id) === 1 ? failing : bounded(id, slice)),
   })
   const [large, other] = await Promise.all(ids.map((id) => findBroadcast(db, organizationId, id)))

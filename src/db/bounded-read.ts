@@ -1,4 +1,4 @@
-import type { Shares } from '../runtime/shares.ts'
+import type { Stage } from '../runtime/stage.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { type Db, isConnectionFault, isQueryCanceled, isRetryable, type Reader } from './db.ts'
@@ -24,12 +24,12 @@ export type BoundedReadOptions = {
 
 export function createBoundedRead(
   db: Db,
-  shares: Shares,
+  stage: Stage,
   { timeoutMs = statementTimeoutMs, replica }: BoundedReadOptions = {},
 ): BoundedRead {
   const limits = { statementTimeoutMs: timeoutMs }
   return (organizationId, work) =>
-    shares.run(organizationId, async () => {
+    stage.run(organizationId, async () => {
       const read = (tx: Reader) => work(tx, organizationId)
       try {
         const readFrom = replica?.find(organizationId)

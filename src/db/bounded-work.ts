@@ -1,4 +1,4 @@
-import type { Shares } from '../runtime/shares.ts'
+import type { Stage } from '../runtime/stage.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { Db, Tx } from './db.ts'
 
@@ -16,8 +16,8 @@ export type BoundedWorkOptions = { timeoutMs?: number }
 
 export function createBoundedWork(
   db: Db,
-  shares: Shares,
+  stage: Stage,
   { timeoutMs = statementTimeoutMs }: BoundedWorkOptions = {},
 ): BoundedWork {
-  return (organizationId, work) => shares.run(organizationId, () => db.begin(work, { statementTimeoutMs: timeoutMs }))
+  return (organizationId, work) => stage.run(organizationId, () => db.begin(work, { statementTimeoutMs: timeoutMs }))
 }

@@ -6,7 +6,7 @@ import { type ReplicaPair, startReplicaPair } from '../../test/support/replica.t
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { readFeed } from '../event-feed/feed.ts'
-import { Shares } from '../runtime/shares.ts'
+import { Stage } from '../runtime/stage.ts'
 import { newId } from '../values/ids.ts'
 import { createBoundedRead } from './bounded-read.ts'
 import { type Db, openDb, type Reader } from './db.ts'
@@ -47,8 +47,8 @@ function startReads(replicaOfReads = replicaDb, replicaLagMaxMs = lagMaxMs) {
     log,
     failures: failureLog(log),
   })
-  const shares = new Shares({ perOrganization: 5, overall: 5, waitingPerOrganization: 5, waitMs: 60_000 })
-  const read = createBoundedRead(primary, shares, { replica })
+  const stage = new Stage({ perOrganization: 5, overall: 5, waitingPerOrganization: 5, waitMs: 60_000 })
+  const read = createBoundedRead(primary, stage, { replica })
   replica.start()
   const readsFromReplica = (organizationId = newId('org')) => read(organizationId, isOnReplica)
   return { replica, readsFromReplica, [Symbol.asyncDispose]: () => replica.stop() }
@@ -83,8 +83,8 @@ test('an organization reads its own writes', async () => {
 
 test('a read that needs newer data than the replica has is repeated on the primary', async () => {
   await using reads = startReads(replicaDb, 60 * lagMaxMs)
-  const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 0, waitMs: 0 })
-  const read = createBoundedRead(primary, shares, { replica: reads.replica })
+  const stage = new Stage({ perOrganization: 1, overall: 1, waitingPerOrganization: 0, waitMs: 0 })
+  const read = createBoundedRead(primary, stage, { replica: reads.replica })
   await until('the replica to be used', () => read(newId('org'), isOnReplica))
   await pauseReplay()
   try {

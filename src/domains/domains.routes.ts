@@ -15,7 +15,7 @@ import {
   Timestamp,
 } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
-import type { NamedShares } from '../runtime/shares.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import { existing } from '../values/errors.ts'
 import { toText } from '../values/ids.ts'
 import type { Domain } from './domain.ts'
@@ -59,11 +59,11 @@ const Labels = {
   ),
 }
 
-export type DomainRouteParts = DomainParts & { read: BoundedRead; shares: Pick<NamedShares, 'domainChecks'> }
+export type DomainRouteParts = DomainParts & { read: BoundedRead; stages: Pick<NamedStages, 'domainChecks'> }
 
 export function domainRoutes(parts: DomainRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, hosts } = parts
-  const shares = parts.shares.domainChecks
+  const stage = parts.stages.domainChecks
   return async (api) => {
     tagRoutes(api, 'Domains')
     api.get('/domains', {
@@ -96,7 +96,7 @@ A domain is verified by one organization only.`,
       handler: async (request, reply) => {
         const organizationId = organizationIdOf(request)
         // Making a key takes about a tenth of a second of CPU time.
-        const domain = await shares.run(organizationId, () => addDomain(parts, organizationId, request.body))
+        const domain = await stage.run(organizationId, () => addDomain(parts, organizationId, request.body))
         return reply.status(201).send(created(domainOut(domain, hosts)))
       },
     })
@@ -142,7 +142,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
       handler: async (request) => {
         const [organizationId, id] = targetOf(request, 'dom')
         const domain = await existing('domain', selectDomain(db, organizationId, id))
-        return ok(domainOut(await shares.run(organizationId, () => verifyDomain(parts, domain)), hosts))
+        return ok(domainOut(await stage.run(organizationId, () => verifyDomain(parts, domain)), hosts))
       },
     })
 
@@ -158,7 +158,7 @@ A verified domain whose required records vanish becomes a \`warning\` and is sti
       },
       handler: async (request) => {
         const target = targetOf(request, 'dom')
-        return ok(domainOut(await shares.run(target[0], () => rotateKey(parts, ...target)), hosts))
+        return ok(domainOut(await stage.run(target[0], () => rotateKey(parts, ...target)), hosts))
       },
     })
 

@@ -1,7 +1,8 @@
 import type { LargeEmail } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
 import type { Piece } from '../mime/pieces.ts'
-import { Shares } from '../runtime/shares.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { EmailContent } from './content.ts'
 import { findWholeContent } from './contents.ts'
@@ -17,10 +18,11 @@ const largeEmails = { perOrganization: 2, overall: 4, waitingPerOrganization: 10
 /** Reads the contents of emails that are being sent. */
 export class ContentStore {
   readonly #db: Db
-  readonly #large = new Shares(largeEmails)
+  readonly #large: Stage
 
-  constructor(db: Db) {
+  constructor(db: Db, stages: StageRegistry) {
     this.#db = db
+    this.#large = stages.stage('large emails', largeEmails)
   }
 
   /** Calls `use` with the bodies of a large content. Throws `Refusal` if too many of them are being sent. */

@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { Shares } from '../runtime/shares.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import type { FileId, OrganizationId } from '../values/ids.ts'
 import { sumFileBytes } from './files.sql.ts'
@@ -19,21 +20,19 @@ type Size = { bytes: number; readAt: number }
 export class Uploads {
   readonly #db: Db
   readonly #bytesMax: number
-  readonly #large = new Shares(largeRequests)
+  readonly #large: Stage
   readonly #sizes = new Map<OrganizationId, Size>()
 
-  constructor(db: Db, { mibPerOrganization }: { mibPerOrganization: number }) {
+  constructor(db: Db, stages: StageRegistry, { mibPerOrganization }: { mibPerOrganization: number }) {
     this.#db = db
+    this.#large = stages.stage('large requests', largeRequests)
     this.#bytesMax = mibPerOrganization * mib
   }
 
   /** Waits until another large request may be received. Throws `Refusal` if there are too many of them. */
   async begin(organizationId: OrganizationId): Promise<Upload> {
     await this.checkSpace(organizationId, 0)
-    const release = await new Promise<() => void>((resolve, reject) => {
-      this.#large.run(organizationId, () => new Promise<void>(resolve)).catch(reject)
-    })
-    return new Upload(this.#db, organizationId, release)
+    return new Upload(this.#db, organizationId, await this.#large.acquire(organizationId))
   }
 
   /** Throws `Refusal` if files of this size would exceed the storage of the organization. */

@@ -4,7 +4,7 @@ import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
-import type { NamedShares } from '../runtime/shares.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import {
   EventExportChangesIn,
   EventExportIn,
@@ -16,7 +16,7 @@ import {
 import { selectExports } from './exports.sql.ts'
 import { changeExport, createExport, deleteExport, type ExportParts, getExport, testExport } from './exports.ts'
 
-type RouteParts = ExportParts & { read: BoundedRead; shares: Pick<NamedShares, 'webhookTests'> }
+type RouteParts = ExportParts & { read: BoundedRead; stages: Pick<NamedStages, 'webhookTests'> }
 
 export function eventExportRoutes(parts: RouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -115,7 +115,7 @@ The endpoint must be https and must not name a private, loopback or link-local a
       handler: async (request) => {
         const [organizationId, id] = targetOf(request, 'exp')
         const record = await getExport(db, organizationId, id)
-        const error = await parts.shares.webhookTests.run(organizationId, () => testExport(parts, record))
+        const error = await parts.stages.webhookTests.run(organizationId, () => testExport(parts, record))
         return ok({ succeeded: error === null, error })
       },
     })

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
@@ -6,8 +7,8 @@ import { keyOf, requireScope } from '../accounts/guards.ts'
 import { disconnectionOf } from '../http/disconnection.ts'
 import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
-import { Shares } from '../runtime/shares.ts'
-import { invalid } from '../values/errors.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { invalid, Refusal } from '../values/errors.ts'
 import { webhookEventNames } from '../values/event-types.ts'
 import { type FeedParts, readOrWait, streamFeed, streamPageLimit } from './follow.ts'
 
@@ -18,6 +19,7 @@ const waitSecondsMax = 30
 const cursorLengthMax = 100
 /** A client that reads too slowly loses the connection, and continues with the cursor of its last line. */
 const streamMsMax = 300_000
+const streamLimits = { perOrganization: 5, overall: 100, waitingPerOrganization: 0, waitMs: 0 }
 const ndjson = 'application/x-ndjson'
 
 const FeedEventOut = Named('EventFeedEntry', {
@@ -75,9 +77,9 @@ With \`wait\`, the response is delayed until there is an event (long polling). W
 Changes of contacts are included while a webhook selects them. Events of broadcasts as a whole are only sent to webhooks.`
 
 /** The event feed. */
-export function feedRoutes(parts: FeedParts): FastifyPluginAsyncTypebox {
+export function feedRoutes(parts: FeedParts & { stageRegistry: StageRegistry }): FastifyPluginAsyncTypebox {
   // A stream holds a connection and a page of events in memory for minutes.
-  const streams = new Shares({ perOrganization: 5, overall: 100, waitingPerOrganization: 0, waitMs: 0 })
+  const streams = parts.stageRegistry.stage('event streams', streamLimits)
   return async (api) => {
     api.get('/events', {
       onRequest: requireScope('metrics:read'),
@@ -109,7 +111,7 @@ export function feedRoutes(parts: FeedParts): FastifyPluginAsyncTypebox {
         return streams.run(organizationId, async () => {
           const first = await readOrWait(parts, { ...asked, limit: streamPageLimit(asked.limit), waitMs: 0 })
           const lines = Readable.from(streamFeed(parts, asked, first))
-          await sendLines(reply, lines)
+          await sendLines(reply, lines, base.signal)
           return reply as never
         })
       },
@@ -118,9 +120,10 @@ export function feedRoutes(parts: FeedParts): FastifyPluginAsyncTypebox {
 }
 
 /** Resolves at the end of the response. */
-async function sendLines(reply: FastifyReply, lines: Readable): Promise<void> {
+async function sendLines(reply: FastifyReply, lines: Readable, disconnected: AbortSignal): Promise<void> {
+  if (disconnected.aborted) throw new Refusal('unavailable', 'The connection was closed.')
   const timer = setTimeout(() => lines.destroy(new Error('The client reads too slowly.')), streamMsMax)
-  const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
+  const ended = once(disconnected, 'abort')
   reply.type(`${ndjson}; charset=utf-8`).send(lines as never)
   // There may be no event for a while.
   reply.raw.flushHeaders()

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
@@ -199,6 +200,23 @@ test('an organization has at most five streams, of which none holds a connection
     return undefined
   })
   for (const stream of [...streams, rejected, theirs, next]) stream.destroy()
+})
+
+test('a client that disconnects while the first page is read leaves no stream behind', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await happen(app.db, app.organizationId, 'emailOpen')
+  const used = () => app.app.stages.list().find(({ name }) => name === 'event streams')!.used
+  const { server } = app.app.server
+  const connections = promisify(server.getConnections.bind(server))
+  await app.db.begin(async (tx) => {
+    await tx`lock table events in access exclusive mode`
+    const headers = { 'x-api-token': app.apiKey, accept: 'application/x-ndjson' }
+    const request = get(`${app.url}/public/api/v1/events`, { headers, agent: false }).on('error', () => {})
+    await until('the stream to be opened', () => used() === 1)
+    request.destroy()
+    await until('the connection to be closed', async () => (await connections()) === 0)
+  })
+  await until('the place to be free', () => used() === 0)
 })
 
 test('the feed has only events of the organization of the key, and the key needs the scope', async () => {

@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborted when the client disconnects, and after the response. */
+/** Aborted when the client disconnects, also if it already has, and after the response. */
 export function disconnectionOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
+  // It does not emit `close` again.
+  if (reply.raw.destroyed) controller.abort()
+  else reply.raw.once('close', () => controller.abort())
   return controller.signal
 }

@@ -13,6 +13,7 @@ import { Bucket, bucketOf } from '../object-storage/bucket.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { moveImages } from './move-images.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { ServedImages } from './served-images.ts'
 
 const log = pino({ level: 'silent' })
@@ -30,7 +31,7 @@ const filesOf = (app: TestApp) => app.db<{ inBucket: boolean; uses: number }>`se
 /** As a process that starts now reads images. */
 const newReader = (app: TestApp, bucket: Bucket | undefined) => {
   const { db } = app
-  return new ServedImages(db, new BucketFiles({ db, failures, bucket }))
+  return new ServedImages(db, new BucketFiles({ db, failures, bucket }), new StageRegistry())
 }
 
 test('images are objects of the bucket, are served by the service, and are deleted with the image', async () => {

@@ -19,7 +19,7 @@ import {
 import { outOf } from '../http/out-of.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
-import { Shares } from '../runtime/shares.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ImageId } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
@@ -67,7 +67,7 @@ const ImageOut = Named('Image', {
 const AltText = Type.String({ maxLength: altTextMax, description: 'The text for readers who do not see the image.' })
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
 
-export type ImageRouteParts = ImageParts & { read: BoundedRead; baseUrl: string }
+export type ImageRouteParts = ImageParts & { read: BoundedRead; baseUrl: string; stageRegistry: StageRegistry }
 
 export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, baseUrl } = parts
@@ -154,9 +154,10 @@ export function imageRoutes(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
 
 /** In its own plugin because its body is a file. */
 function uploadRoute(parts: ImageRouteParts): FastifyPluginAsyncTypebox {
-  const uploading = new Shares(uploads)
+  const { stageRegistry } = parts
+  const uploading = stageRegistry.stage('image uploads', uploads)
   const received = new Received()
-  const inProcess = new Shares(processing)
+  const inProcess = stageRegistry.stage('image processing', processing)
   const imageOut = imageOutFor(parts.baseUrl)
   return async (api) => {
     tagRoutes(api, 'Images')

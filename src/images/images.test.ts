@@ -18,6 +18,7 @@ import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseId } from '../values/ids.ts'
 import { formatOf } from './formats.ts'
 import { imageFileRoutes } from './image-files.routes.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { ServedImages } from './served-images.ts'
 
 const failures = failureLog(pino({ level: 'silent' }))
@@ -207,7 +208,11 @@ test('an organization can store a limited amount', async () => {
 test('many readers of one image cause one read, and slow readers of many images a limited use of memory', async () => {
   await using app = await startTestApp({}, ['serve'])
   const file = fileOf((await uploadImage(app, png)).body.data.url)
-  const images = new ServedImages(app.db, new BucketFiles({ db: app.db, failures, bucket: undefined }))
+  const images = new ServedImages(
+    app.db,
+    new BucketFiles({ db: app.db, failures, bucket: undefined }),
+    new StageRegistry(),
+  )
   const found = await Promise.all(Array.from({ length: 500 }, () => images.find(file)))
   expect(new Set(found).size).toBe(1)
   expect(hash('sha256', found[0]!.content)).toHaveLength(64)
@@ -308,7 +313,7 @@ type FileServerOptions = { sendMsMax?: number; missesPerSecond?: number }
 /** Serves images alone, with its own limits. */
 async function startFileServer({ db, organizationId }: TestApp, options: FileServerOptions = {}) {
   const { sendMsMax = 60_000, missesPerSecond = 0 } = options
-  const images = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }))
+  const images = new ServedImages(db, new BucketFiles({ db, failures, bucket: undefined }), new StageRegistry())
   const server = createServer({ log: pino({ level: 'silent' }), baseUrl: 'http://localhost', trustProxy: false })
   server.decorateRequest('trackingHostOf', null)
   await server.register(

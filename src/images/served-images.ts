@@ -3,7 +3,8 @@ import type { Db } from '../db/db.ts'
 import type { BucketFiles } from '../email-contents/bucket-files.ts'
 import { isFileGone, readWholeFile } from '../email-contents/files.ts'
 import { createCache } from '../runtime/cache.ts'
-import { Shares } from '../runtime/shares.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { type ImageAddress, isAddressOf, readImageAddress } from './address.ts'
 import { findImage } from './images.sql.ts'
 
@@ -31,17 +32,19 @@ export type ServedImage = { organizationId: string; contentType: string; etag: s
 export class ServedImages {
   readonly #db: Db
   readonly #bucketFiles: BucketFiles
-  readonly #reads = new Shares(reads)
-  readonly #bucketReads = new Shares(bucketReads)
+  readonly #reads: Stage
+  readonly #bucketReads: Stage
   readonly #reading = new Map<string, Promise<ServedImage | undefined>>()
   readonly #sending = new Map<ServedImage, number>()
   readonly #missing = createCache<string, true>(missingMax, { ttl: missingMs })
   /** Created by the first request. */
   #cache: LRUCache<string, ServedImage> | undefined
 
-  constructor(db: Db, bucketFiles: BucketFiles) {
+  constructor(db: Db, bucketFiles: BucketFiles, stages: StageRegistry) {
     this.#db = db
     this.#bucketFiles = bucketFiles
+    this.#reads = stages.stage('image reads', reads)
+    this.#bucketReads = stages.stage('image reads from the bucket', bucketReads)
   }
 
   /** Whether finding the image, or that there is none, needs no query. */

@@ -1,5 +1,5 @@
 import { RateLimit } from '../runtime/rate-limit.ts'
-import type { NamedShares } from '../runtime/shares.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { PostOutcome } from '../webhooks/post-outcome.ts'
 import { reasonInWords } from '../webhooks/post-outcome.ts'
@@ -24,7 +24,7 @@ export const linkStatuses = ['works', 'broken', 'unclear', 'skipped'] as const
 
 export type LinkResult = { url: string; status: (typeof linkStatuses)[number]; detail: string }
 
-type Options = Omit<SafePostOptions, 'timeoutMs' | 'allowHttp'> & { shares: Pick<NamedShares, 'linkChecks'> }
+type Options = Omit<SafePostOptions, 'timeoutMs' | 'allowHttp'> & { stages: Pick<NamedStages, 'linkChecks'> }
 
 /**
  * Opens links to see whether they work. Addresses are checked like those of webhooks, also after each redirect, and only
@@ -53,7 +53,7 @@ export class LinkChecker {
   async check(organizationId: OrganizationId, urls: readonly string[]): Promise<LinkResult[]> {
     const distinct = [...new Set(urls)]
     for (const _ of distinct) this.#perOrganization.take(organizationId)
-    return this.#options.shares.linkChecks.run(organizationId, async () => {
+    return this.#options.stages.linkChecks.run(organizationId, async () => {
       const until = performance.now() + checkMsMax
       const results = new Map<string, LinkResult>()
       const remaining = distinct.values()

@@ -4,11 +4,12 @@ import { registerOther } from '../../test/support/people.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
-import { createShares } from '../runtime/shares.ts'
+import { createStages } from '../runtime/named-stages.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { newId } from '../values/ids.ts'
 import { LinkChecker } from './link-checker.ts'
 
-const shares = () => createShares({ databaseConnections: 10, webhookConcurrency: 3 })
+const stages = () => createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 3 })
 
 test('links are opened once, with redirects, and the reader learns which do not work', async () => {
   await using site = await startReceiver(
@@ -47,7 +48,7 @@ test('addresses that are not public and unusual ports are never opened, and noth
   await using site = await startReceiver((response) => response.end(), { plain: true })
   const checker = new LinkChecker({
     allowPrivate: false,
-    shares: shares(),
+    stages: stages(),
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
   })
   const port = new URL(site.url()).port

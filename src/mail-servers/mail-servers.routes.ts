@@ -6,7 +6,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
-import type { NamedShares } from '../runtime/shares.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { MailServer } from './mail-server.ts'
@@ -32,7 +32,7 @@ import type { WebhookAddresses } from './webhook-addresses.ts'
 export type MailServerRouteParts = ManageParts &
   TestParts & {
     read: BoundedRead
-    shares: Pick<NamedShares, 'mailServerTests'>
+    stages: Pick<NamedStages, 'mailServerTests'>
     /** Tests of one organization, so that it cannot guess passwords or look for mail servers. */
     testLimit: RateLimit
     addresses: WebhookAddresses
@@ -43,7 +43,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
   const out = (server: MailServer) => mailServerOut(server, parts.addresses)
   const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
     testLimit.take(organizationId)
-    return parts.shares.mailServerTests.run(organizationId, run)
+    return parts.stages.mailServerTests.run(organizationId, run)
   }
   return async (api) => {
     tagRoutes(api, 'Mail servers')

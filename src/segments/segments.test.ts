@@ -8,7 +8,8 @@ import { countMatching } from '../contacts/count.ts'
 import { listContacts } from '../contacts/list.ts'
 import { createBoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { createShares } from '../runtime/shares.ts'
+import { createStages } from '../runtime/named-stages.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import type { Filter } from './filter.ts'
 import type { ResolvedFilter } from './nested-segments.ts'
@@ -186,7 +187,7 @@ test('a list that takes too long in its order is read in another way, with the s
   const { db } = app
   const organizationId = parseId('org', app.organizationId) as OrganizationId
   for (const name of ['ada', 'bob', 'eve']) await addContact(app, `${name}@example.com`)
-  const { queries } = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
+  const { queries } = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 1 })
   const read = createBoundedRead(db, queries, { timeoutMs: 60_000 })
   const readFirst = createBoundedRead(db, queries, { timeoutMs: 200 })
   const filter = { filters: [didNotOpen] }
@@ -212,8 +213,8 @@ const waitingFor = ({ db }: TestApp, pattern: string) =>
 test('a count that takes too long is estimated from a sample, if there are many contacts and no exact count is requested', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { db } = app
-  const shares = createShares({ databaseConnections: 10, webhookConcurrency: 1 })
-  const readWithin = (timeoutMs: number) => createBoundedRead(db, shares.queries, { timeoutMs })
+  const stages = createStages(new StageRegistry(), { databaseConnections: 10, webhookConcurrency: 1 })
+  const readWithin = (timeoutMs: number) => createBoundedRead(db, stages.queries, { timeoutMs })
   const reads = { fastRead: readWithin(100), slowRead: readWithin(60_000) }
   const filters = [didNotOpen]
   /** Counts while the events are locked until a statement that contains `pattern` waits for them. */

@@ -7,7 +7,7 @@ import type { Reader } from '../db/db.ts'
 import { answers, created, creates, IdParams, Named, Nothing, Nullable, ok, oneOf } from '../http/envelope.ts'
 import { checkIfMatch, editedSince } from '../http/etag.ts'
 import { tagRoutes } from '../http/tags.ts'
-import type { NamedShares } from '../runtime/shares.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
@@ -39,7 +39,7 @@ import {
 } from './webhooks.ts'
 
 export type WebhookRouteParts = WebhookParts &
-  TestParts & { read: BoundedRead; shares: Pick<NamedShares, 'webhookTests'>; retryDelays: RetryDelays }
+  TestParts & { read: BoundedRead; stages: Pick<NamedStages, 'webhookTests'>; retryDelays: RetryDelays }
 
 export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
@@ -196,7 +196,7 @@ The URL must be https and must not contain credentials or name a private, loopba
         const organizationId = organizationIdOf(request)
         const webhookId = parseIdParam('whk', request.params.id)
         const eventName = request.body.event_name as WebhookEventName
-        const { deliveryId, attempt } = await parts.shares.webhookTests.run(organizationId, () =>
+        const { deliveryId, attempt } = await parts.stages.webhookTests.run(organizationId, () =>
           sendTestEvent(parts, organizationId, webhookId, eventName),
         )
         return ok({ delivery_id: toText('dlv', deliveryId), attempt: attemptOut(attempt, deliveryId, eventName) })

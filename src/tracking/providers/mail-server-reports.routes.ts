@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { answers, ok } from '../../http/envelope.ts'
 import { findReportSource, type ReportSource } from '../../mail-servers/report-source.ts'
 import type { WebhookAddresses } from '../../mail-servers/webhook-addresses.ts'
-import type { NamedShares } from '../../runtime/shares.ts'
+import type { NamedStages } from '../../runtime/named-stages.ts'
 import type { SecretBox } from '../../secrets/secrets.ts'
 import { Refusal } from '../../values/errors.ts'
 import { fetchText } from './fetch-text.ts'
@@ -19,12 +19,12 @@ import { SnsSignatures } from './sns.ts'
 export type ServerReportParts = ReceiveParts & {
   box: SecretBox
   addresses: WebhookAddresses
-  shares: Pick<NamedShares, 'providerReports'>
+  stages: Pick<NamedStages, 'providerReports'>
 }
 
 /** Receives bounces and complaints of email that was sent through the mail server of an organization. */
 export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginAsyncTypebox {
-  const { db, box, addresses, shares } = parts
+  const { db, box, addresses, stages } = parts
   const signatures = new SnsSignatures(fetchText)
   const readerOf = ({ provider, secret }: ReportSource): ReadReports => {
     switch (provider) {
@@ -62,7 +62,7 @@ export function mailServerReportRoutes(parts: ServerReportParts): FastifyPluginA
         const key = addresses.read(params.token)
         if (!key) throw notFound()
         const { organizationId } = key
-        return shares.providerReports.run(organizationId, async () => {
+        return stages.providerReports.run(organizationId, async () => {
           const source = await findReportSource(db, box, key)
           if (!source) throw notFound()
           const read = () => readerOf(source)({ headers, body: bytesOf(body) })
