@@ -3,6 +3,9 @@ import type { Command } from './commands.ts'
 import type { BounceKind, BounceReason } from './reasons.ts'
 import { type Confidence, judge } from './verdict.ts'
 
+/** Longer replies are cut: they are classified between other work. A line of a reply has at most 512 bytes (RFC 5321). */
+const replyCharsMax = 1_000
+
 /** The reply of a relay. Codes that are left out are read from the text. */
 export type SmtpReply = {
   replyCode?: number | null
@@ -28,10 +31,11 @@ export type ReplyVerdict = {
 export function classifyReply({
   replyCode,
   status,
-  text,
+  text: reply,
   recipient = null,
   command = 'rcpt',
 }: SmtpReply): ReplyVerdict {
+  const text = reply.slice(0, replyCharsMax)
   const codes = {
     status: status ? findStatus(status) : findStatus(text),
     replyCode: replyCode ?? findReplyCode(text),

@@ -84,3 +84,32 @@ test('the status with a detail wins over a vague one', () => {
 test('a version or an IP address is not taken for a status', () => {
   expect(classifyReply({ text: '550 no (Exim 4.92.3) for 5.1.1.9' }).status).toBeNull()
 })
+
+test('only the start of a long reply is classified', () => {
+  const filler = 'a'.repeat(1_000)
+  expect(classifyReply({ replyCode: 550, text: `550 ${filler} user unknown` }).reason).toBe('undetermined')
+  expect(classifyReply({ replyCode: 550, text: `550 user unknown ${filler}` }).reason).toBe('user_unknown')
+})
+
+/** Texts in which many phrases begin, and few or none end. The measure is a refusal of usual length. */
+const hostile = ['user ', '550-', '5.1.1 ', 'a@b ', 'a', 'mailbox account user recipient ', 'the user mail was '].map(
+  (piece) => `550 ${piece.repeat(1_600)}`,
+)
+const end = ' and and and and and and and unknown not found full disabled'
+const usualReply =
+  '550 5.1.1 The email account that you tried to reach does not exist. Please try double-checking the recipient email address for typos.'
+const timesUsualMax = 15
+
+test.each(hostile.flatMap((text) => [text, `${text.slice(0, 940)}${end}`]))(
+  'a hostile reply takes little time: %.30s',
+  (text) => {
+    const cpuOf = (reply: string) => {
+      const classify = () => classifyReply({ replyCode: 550, text: reply })
+      for (let run = 0; run < 50; run++) classify()
+      const before = process.cpuUsage()
+      for (let run = 0; run < 50; run++) classify()
+      return process.cpuUsage(before).user
+    }
+    expect(cpuOf(text)).toBeLessThan(timesUsualMax * cpuOf(usualReply))
+  },
+)

@@ -48,10 +48,16 @@ const toUtf8 = (latin1: string) =>
 const visibleMax = 200
 const visible = (line: string) => JSON.stringify(line.slice(0, visibleMax).replace(/[^ -~]/g, '?'))
 
-/** Returns the reply on one line, for example `550 5.1.1 No such user`. */
-export function replyText(reply: Reply): string {
-  return `${reply.code} ${reply.lines.join(' ')}`.replace(/\p{Cc}+/gu, ' ').trimEnd()
+/** What follows is neither classified nor stored. A line has at most 512 bytes (RFC 5321). */
+export const replyCharsMax = 1_000
+
+/** Returns the start of the reply on one line, for example `550 5.1.1 No such user`. */
+export function replyText({ code, lines }: Reply): string {
+  const text = `${code} ${lines.join(' ')}`.slice(0, replyCharsMax).replace(halfPair, '')
+  return text.replace(/\p{Cc}+/gu, ' ').trimEnd()
 }
+
+const halfPair = /[\ud800-\udbff]$/
 
 /**
  * Returns the enhanced status code (RFC 3463) at the start of the text, or null if it does not match the reply code.
@@ -74,7 +80,7 @@ const queueIds = [
  * Returns the relay's queue id of an accepted email, which identifies its bounces, or null if the reply contains none.
  */
 export function queueIdOf(reply: Reply): string | null {
-  const text = (reply.lines.at(-1) ?? '').replace(/^2\.\d{1,3}\.\d{1,3} /, '')
+  const text = (reply.lines.at(-1) ?? '').slice(0, replyCharsMax).replace(/^2\.\d{1,3}\.\d{1,3} /, '')
   for (const pattern of queueIds) {
     const id = pattern.exec(text)?.[1]
     if (id) return id

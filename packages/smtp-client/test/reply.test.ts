@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { queueIdOf, type Reply, ReplyReader, replyText, statusOf } from '../src/reply.ts'
+import { queueIdOf, type Reply, ReplyReader, replyCharsMax, replyText, statusOf } from '../src/reply.ts'
 
 function readAll(...chunks: (string | Buffer)[]) {
   const reader = new ReplyReader()
@@ -32,6 +32,14 @@ test('parses replies independently of how the bytes are split', () => {
       expect(readAll(...chunks)).toEqual({ replies, fault: undefined, empty: true })
     }),
   )
+})
+
+test('a text has the first characters of a long reply, none of them cut in half', () => {
+  const long = { code: 550, lines: Array(30).fill('user '.repeat(100).trimEnd()) }
+  expect(replyText(long)).toBe(`550 ${'user '.repeat(200)}`.slice(0, replyCharsMax).trimEnd())
+  const half = replyText({ code: 550, lines: [`${'x'.repeat(replyCharsMax - 5)}\u{1f600}`] })
+  expect(half).toBe(`550 ${'x'.repeat(replyCharsMax - 5)}`)
+  expect(queueIdOf({ code: 250, lines: [`${'x'.repeat(replyCharsMax)} queued as 1234`] })).toBeNull()
 })
 
 test('accepts a bare LF and a code without text', () => {
