@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { changeMessages } from '../events/consequences.ts'
 import { derivedEventId, type EventRecorder, type NewEvent } from '../events/record.ts'
 import type { BounceDetail } from '../values/event-types.ts'
+import { storableText } from '../values/text.ts'
 import type { SentMessage } from './tracking.sql.ts'
 
 /** The outcome of a message according to a bounce or a provider. */
@@ -59,10 +60,11 @@ function outcomeOf(verdict: Verdict): Pick<NewEvent, 'eventName' | 'data'> {
     case 'complaint':
       return {
         eventName: 'emailComplaint',
-        data: { feedback_type: verdict.feedbackType.slice(0, feedbackTypeLengthMax) },
+        data: { feedback_type: storableText(verdict.feedbackType, feedbackTypeLengthMax) },
       }
     case 'bounce': {
-      const diagnostic = verdict.bounce.diagnostic?.slice(0, diagnosticLengthMax) ?? null
+      const { diagnostic: reply } = verdict.bounce
+      const diagnostic = reply === null ? null : storableText(reply, diagnosticLengthMax)
       return {
         eventName: verdict.bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce',
         data: { bounce: { ...verdict.bounce, diagnostic } },

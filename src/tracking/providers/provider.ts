@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { classifyReply } from '@waxwing/bounce-classifier'
 import { Refusal } from '../../values/errors.ts'
-
+import { storableText } from '../../values/text.ts'
 import type { Clues } from '../correlate.ts'
 import type { Verdict } from '../verdicts.ts'
+
+/** Events of one request. */
+export const reportsMax = 10_000
 
 export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
 export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict }
@@ -31,8 +34,12 @@ export type ProviderBounce = {
   text: string
 }
 
+/** What a provider quotes of a reply is classified and stored up to this length. */
+const replyCharsMax = 1_000
+
 /** Classifies by the same rules as bounce emails; the provider's opinion counts if they find nothing. */
-export function bounceOf({ isPermanent, status, replyCode, text }: ProviderBounce): Verdict {
+export function bounceOf({ isPermanent, status, replyCode, text: reply }: ProviderBounce): Verdict {
+  const text = storableText(reply, replyCharsMax)
   const judged = classifyReply({ status: status ?? null, replyCode: replyCode ?? null, text })
   const type = judged.reason === 'undetermined' && isPermanent && !isTemporary(judged.status) ? 'hard' : judged.kind
   const { reason, status: known, replyCode: code, confidence, evidence } = judged

@@ -5,9 +5,7 @@ import { Refusal } from '../../values/errors.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import { findReported } from '../correlate.ts'
 import { type MessageReport, recordVerdicts, type VerdictParts } from '../verdicts.ts'
-import type { ProviderReport } from './provider.ts'
-
-const reportsMax = 10_000
+import { type ProviderReport, reportsMax } from './provider.ts'
 
 /** For the API reference. */
 export const bodyErrors = {

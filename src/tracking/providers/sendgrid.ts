@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { Pacer } from '../../runtime/pacer.ts'
 import { SetupFault } from '../../values/errors.ts'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
@@ -10,6 +11,7 @@ import {
   type ProviderRequest,
   type ReadReports,
   type RequestKey,
+  reportsMax,
 } from './provider.ts'
 
 /**
@@ -21,7 +23,15 @@ export function sendgridReports(publicKey: RequestKey): ReadReports {
   return async (request) => {
     if (key) verifySignature(key, request)
     const events = parseJson(request.body.toString())
-    return (Array.isArray(events) ? events : [events]).flatMap(reportOf)
+    const reports: ProviderReport[] = []
+    const pacer = new Pacer()
+    for (const event of Array.isArray(events) ? events : [events]) {
+      if (pacer.isDue) await pacer.turn()
+      reports.push(...reportOf(event))
+      // More are refused anyway.
+      if (reports.length > reportsMax) break
+    }
+    return reports
   }
 }
 
