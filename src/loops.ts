@@ -88,7 +88,7 @@ export function createLoops(parts: Parts): Loop[] {
         ]
       : []),
     loop('trim the inbox', hourMs, () => trimInbox(db)),
-    loop('check domains', minuteMs, () => checkDueDomains(parts.domains)),
+    loop('check domains', minuteMs, () => checkDueDomains({ ...parts.domains, log })),
     loop('check webhook secrets', 10 * minuteMs, () => secretCheck.run()),
     loop('check domain keys', 10 * minuteMs, async () => {
       if (await parts.isRotating()) await resealDomainKeys(parts.domains)

@@ -5,6 +5,8 @@ import { isPublicAddress } from '../webhooks/addresses.ts'
 const queryTimeoutMs = 2_000
 const queryTries = 2
 const nameServersMax = 4
+/** A name has up to 126 zones, and the servers of each may be slow. */
+const findMsMax = 10_000
 /** Aliases of a record that are followed. */
 const aliasesMax = 3
 
@@ -35,7 +37,7 @@ export type DomainDns = Dns & {
  */
 export async function openDns(domain: string, servers?: readonly string[]): Promise<DomainDns> {
   const general = newResolver(servers)
-  const authoritative = servers ? general : ((await authoritativeFor(domain, general)) ?? general)
+  const authoritative = servers ? general : ((await findAuthoritative(domain, general)) ?? general)
   const askAt = async (resolver: Resolver, name: string, type: RecordType): Promise<DnsAnswer> => {
     let at = name
     for (let aliases = 0; aliases <= aliasesMax; aliases++) {
@@ -71,9 +73,20 @@ function newResolver(servers: readonly string[] | undefined): Resolver {
   return resolver
 }
 
-/** Returns undefined if they cannot be found. */
-async function authoritativeFor(domain: string, general: Resolver): Promise<Resolver | undefined> {
+/** Returns undefined if they cannot be found in time. */
+async function findAuthoritative(domain: string, general: Resolver): Promise<Resolver | undefined> {
+  const until = performance.now() + findMsMax
+  const timer = setTimeout(() => general.cancel(), findMsMax)
+  try {
+    return await authoritativeFor(domain, general, until)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function authoritativeFor(domain: string, general: Resolver, until: number): Promise<Resolver | undefined> {
   for (let zone = domain; zone.includes('.'); zone = zone.slice(zone.indexOf('.') + 1)) {
+    if (performance.now() >= until) return undefined
     const names = await general.resolveNs(zone).catch(() => [])
     if (names.length === 0) continue
     const found = await Promise.all(

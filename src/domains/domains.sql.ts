@@ -143,6 +143,18 @@ export const takeDue = (db: Writer, { organizationId, id }: Pick<Domain, 'organi
     where organization_id = ${organizationId} and id = ${id} and next_check_at <= now()
     returning ${columns}`)
 
+/** A check has failed: the next one follows after as much time as has passed since the last result, at most half a day. */
+export const postponeFailed = (
+  db: Writer,
+  { organizationId, id }: Pick<Domain, 'organizationId' | 'id'>,
+  msMin: number,
+) =>
+  db`
+    update domains
+    set next_check_at = now() + greatest(${msMin} * interval '1 ms',
+      least(interval '12 hours', now() - coalesce(checked_at, created_at)))
+    where organization_id = ${organizationId} and id = ${id}`
+
 export type SealedKeys = Pick<Domain, 'organizationId' | 'id'> & { dkimKey: Buffer; nextDkimKey: Buffer | null }
 
 /** Returns the keys of the next domains of all organizations, in the order of their ids. */

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../test/support/name-server.ts'
 import { registerOther } from '../../test/support/people.ts'
@@ -5,6 +6,7 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { recordDomainChange } from '../notices/domain-notices.ts'
 import { checkDueDomains } from './checking.ts'
 import { domainKeyBox, resealDomainKeys } from './dkim-keys.ts'
+import { foundCheck } from './record-checks.ts'
 
 const published = (type: string, value: string): OtherRecords =>
   type === 'CNAME' ? { cname: value } : type === 'MX' ? { mx: [value] } : { txt: [value] }
@@ -20,8 +22,12 @@ const names = await startNameServer(
 )
 const start = () => startTestApp({ DNS_SERVERS: names.address, BASE_URL: 'https://wax.example.net' }, ['serve'])
 
+const lines: string[] = []
+const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) })
+
 const partsOf = ({ db, secrets }: TestApp) => ({
   db,
+  log,
   box: domainKeyBox(secrets),
   hosts: { host: 'wax.example.net', spfSource: undefined, bounceDomain: undefined },
   dnsServers: [names.address],
@@ -208,6 +214,51 @@ test('domains are checked in the background, those of each organization in turn'
   const before = names.queries.length
   await checkDueDomains(partsOf(app))
   expect(names.queries.length).toBe(before)
+})
+
+test('a domain whose check fails does not delay those of others, and is checked again after growing delays', async () => {
+  await using app = await start()
+  const other = await registerOther(app)
+  const broken = await add(app, 'broken.example.com')
+  await add(app, 'shop.example.com')
+  const domain = (await other.manage('POST', '/organization/domains', { name: 'example.org' })).body.data as Domain
+  publish(domain)
+  await app.db`
+    create function fail() returns trigger as $$ begin raise exception 'cannot be stored'; end $$ language plpgsql`
+  await app.db`
+    create trigger fail before update of checks on domains for each row
+    when (new.name like '%.example.com') execute function fail()`
+  lines.length = 0
+  await checkDueDomains(partsOf(app))
+  expect(lines).toHaveLength(2)
+  expect((await other.manage('GET', `/organization/domains/${domain.id}`)).body.data.status).toBe('verified')
+
+  const delay = async () => {
+    const [row] = await app.db<{ minutes: number }>`
+      select round(extract(epoch from next_check_at - now()) / 60) as minutes from domains where name = ${broken.name}`
+    return Number(row!.minutes)
+  }
+  const age = (hours: number) => app.db`
+    update domains set created_at = now() - ${hours} * interval '1 hour', next_check_at = now() where name = ${broken.name}`
+  expect(await delay()).toBe(5)
+  await age(2)
+  await checkDueDomains(partsOf(app))
+  expect(await delay()).toBe(120)
+  await age(200)
+  await checkDueDomains(partsOf(app))
+  expect(await delay()).toBe(720)
+})
+
+test('a TXT record with NUL, or cut within a character, is stored and shown without it', async () => {
+  await using app = await start()
+  const domain = await add(app, 'example.com')
+  publish(domain)
+  const spf = recordOf(domain, 'spf')
+  zone.set(spf.name, { txt: ['v=spf1 \0x'] })
+  const { status, body } = await verify(app, domain)
+  expect([status, body.data?.status]).toEqual([200, 'verified'])
+  expect(recordOf(body.data, 'spf').found).toBe('v=spf1 x')
+  expect(foundCheck([`${'x'.repeat(1_999)}\u{1f600}`], null).found).toBe('x'.repeat(1_999))
 })
 
 test('a private key is never returned and not stored in plain text', async () => {

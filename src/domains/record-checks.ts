@@ -1,3 +1,4 @@
+import { storableText } from '../values/text.ts'
 import type { DnsAnswer } from './dns.ts'
 import type { RecordCheck } from './domain.ts'
 import type { WantedRecord } from './records.ts'
@@ -7,7 +8,7 @@ const foundCharsMax = 2_000
 /** `detail` is what is wrong with the published values. Null if they fulfil the purpose. */
 export const foundCheck = (values: readonly string[], detail: string | null): RecordCheck => ({
   status: detail === null ? 'ok' : 'wrong',
-  found: values.join(' / ').slice(0, foundCharsMax),
+  found: storableText(values.join(' / '), foundCharsMax),
   detail,
 })
 

@@ -3,6 +3,7 @@ import type { Reader } from '../db/db.ts'
 import { BodyHash, type DkimSigner } from '../mail/dkim.ts'
 import { base64Lines, bytesOf, type Piece } from '../mime/pieces.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { storableText } from '../values/text.ts'
 import { readFile } from './files.ts'
 
 type Signing = { signer: DkimSigner; time: Date }
@@ -60,5 +61,5 @@ export async function startOf({ chunks }: LargeEmail, lengthMax: number): Promis
     start += chunk.toString()
     if (start.length >= lengthMax) break
   }
-  return start.slice(0, lengthMax).replace(/[\0\p{Surrogate}]/gu, '')
+  return storableText(start, lengthMax)
 }

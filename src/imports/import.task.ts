@@ -1,7 +1,7 @@
 import { type Member, MemberReader, sentenceOf, shownEmailMax } from '../contacts/member-input.ts'
 import type { ImportedSuppression } from '../suppressions/suppressions.ts'
 import { defineTask } from '../tasks/task.ts'
-import { isStorable } from '../values/text.ts'
+import { isStorable, storableText } from '../values/text.ts'
 import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
 import { CsvFault, type CsvPosition, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
 import type { ImportProblem, Layout } from './imports.sql.ts'
@@ -86,7 +86,7 @@ function readFrom(bytes: Buffer, { isLast, position, layout: known, mapping, pro
         first.cells,
         rest.slice(0, sampleRowsMax).map(({ cells }) => cells),
       )
-  const header = hasHeader ? first.cells.map((name) => name.slice(0, 100)) : undefined
+  const header = hasHeader ? first.cells.map((name) => storableText(name, 100)) : undefined
   const layout: Layout = { delimiter, columns, note, ...(header && { header }) }
   const rows = hasHeader ? rest : slice.rows
   return { ...readRows(rows, layout, mapping, problemsMax), layout, position: slice.position, fault: slice.fault }

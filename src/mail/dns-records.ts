@@ -2,6 +2,7 @@ import { type MxRecord, NODATA, NOTFOUND } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '@waxwing/smtp-client'
+import { storableText } from '../values/text.ts'
 import { type DkimSigner, dnsRecord } from './dkim.ts'
 
 const queryTimeoutMs = 2_000
@@ -85,7 +86,7 @@ async function lookUpRecord(resolver: Resolver, record: RecordToSet): Promise<Re
     const values = await valuesOf(resolver, record)
     if (values.length === 0) return { status: 'missing', found: null }
     const status = isSet[record.purpose](record.value, values) ? 'found' : 'different'
-    return { status, found: values.join(' / ').slice(0, foundCharsMax) }
+    return { status, found: storableText(values.join(' / '), foundCharsMax) }
   } catch {
     return unchecked
   }
