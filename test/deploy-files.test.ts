@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -121,32 +121,47 @@ test('the systemd unit starts the service as its own user, with one writable dir
   expect(valuesOf('MemoryDenyWriteExecute')).toEqual([])
 })
 
+/** Copies the program to where other users can read it: the checkout may be in a private folder. */
+function copyProgram(folder: string): string {
+  cpSync('dist/bin', join(folder, 'dist/bin'), { recursive: true })
+  cpSync('package.json', join(folder, 'package.json'))
+  mkdirSync(join(folder, 'src/db/migrations'), { recursive: true })
+  execFileSync('chmod', ['-R', 'a+rX', ...['dist', 'src', 'package.json'].map((name) => join(folder, name))])
+  chmodSync(folder, 0o755)
+  return join(folder, 'dist/bin/cli.js')
+}
+
 test('the command for the systemd service runs with its settings alone, and as its user', async () => {
   using folder = newFolder()
   const settings = join(folder.path, 'waxwing.env')
   writeFileSync(settings, `DATA_DIR=${folder.path}/state\nMAIL_FROM="Acme" <hello@acme.example>\n`, { mode: 0o600 })
-  const run = async (user: string, ...words: string[]) => {
+  const installed = join(import.meta.dirname, '../dist/bin/cli.js')
+  const copy = copyProgram(folder.path)
+  const run = async (user: string, program: string, ...words: string[]) => {
     const script = readFileSync('deploy/systemd/waxwing', 'utf8')
       .replace(/^user=.*/m, `user=${user}`)
       .replace(/^settings=.*/m, `settings=${settings}`)
-      .replace(/^program=.*/m, `program=${join(import.meta.dirname, '../dist/bin/cli.js')}`)
+      .replace(/^program=.*/m, `program=${program}`)
       .replace(/PATH=\S+/, `PATH=${dirname(process.execPath)}:/usr/bin:/bin`)
     const env = { PATH: process.env.PATH, MAIL_FROM: 'other@example.com', DATA_DIR: '/elsewhere' }
     await using command = watch(spawn('sh', ['-c', script, 'waxwing', ...words], { cwd: folder.path, env }))
     return await command.ended
   }
   const me = userInfo()
-  const config = await run(me.username, 'config')
+  const config = await run(me.username, installed, 'config')
   expect(config.stdout).toMatch(new RegExp(`^MAIL_FROM +"Acme" <hello@acme.example> +${settings} `, 'm'))
-  expect(await run(me.username, 'pause-sending')).toMatchObject({
+  expect(await run(me.username, installed, 'pause-sending')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`There is no database in ${folder.path}/state (DATA_DIR).`),
   })
-  expect(await run(me.username)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: waxwing COMMAND') })
+  expect(await run(me.username, installed)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Usage: waxwing COMMAND'),
+  })
   // Only root becomes another user, who cannot read the settings of this one.
   const other = me.uid === 0 ? 'nobody' : 'waxwing'
   const error = me.uid === 0 ? 'waxwing.env cannot be read (EACCES)' : 'Run this as root or as the user waxwing'
-  expect(await run(other, 'doctor')).toMatchObject({ code: 1, stderr: expect.stringContaining(error) })
+  expect(await run(other, copy, 'doctor')).toMatchObject({ code: 1, stderr: expect.stringContaining(error) })
 })
 
 const chartFolder = 'deploy/helm/waxwing'

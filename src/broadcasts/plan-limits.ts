@@ -1,3 +1,4 @@
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
 import type { Senders } from '../domains/senders.ts'
 import type { FlowKind } from '../flows/flows.ts'
@@ -9,7 +10,7 @@ import { findLimitUse, type Limit } from '../sending-limits/sending-limits.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import type { SharedLimit } from './forecast.ts'
 
-export type LimitParts = { senders: Senders; servers: MailServers }
+export type LimitParts = { senders: Senders; servers: MailServers; read: BoundedRead }
 
 export type AppliedLimit = SharedLimit & { kind: 'mail_server' | 'warm_up' }
 
@@ -26,17 +27,19 @@ type Email = { organizationId: OrganizationId; kind: FlowKind; from: string }
 
 /** Finds the limits that will delay emails as a whole, by the rules of `attemptMessage`. */
 export async function findLimits(
-  { senders, servers }: LimitParts,
-  db: Reader,
+  { senders, servers, read }: LimitParts,
   email: Email,
   now: number,
 ): Promise<AppliedLimits> {
   const { organizationId, kind, from } = email
+  // Before the read, because they use other connections.
   const { warmUp } = await senders.identityOf(organizationId, from)
   await servers.load(organizationId)
   const anyEmail = { organizationId, id: newId('msg'), flowKind: kind, mailServerId: null }
   const all = servers.serversFor(anyEmail, from) ?? []
-  return kind === 'transactional' ? limitsOfAll(db, all, now) : limitsOfFirst(db, all, warmUp, now)
+  return read(organizationId, (db) =>
+    kind === 'transactional' ? limitsOfAll(db, all, now) : limitsOfFirst(db, all, warmUp, now),
+  )
 }
 
 /** Marketing email waits for the server that is its first choice. */

@@ -1,4 +1,3 @@
-import type { BoundedRead } from '../db/bounded-read.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { type EmailSettings, senderOf } from '../messages/outgoing.ts'
 import { Pacer } from '../runtime/pacer.ts'
@@ -27,7 +26,7 @@ import { hasWinner, type VariantKey, variantKeyOf } from './variants.ts'
 
 const batchesMax = 12
 
-export type PlanParts = LimitParts & { read: BoundedRead; mailFrom: EmailSettings['mailFrom'] }
+export type PlanParts = LimitParts & { mailFrom: EmailSettings['mailFrom'] }
 
 /** Results of the check. */
 export type Counted = {
@@ -157,7 +156,7 @@ async function limitsOfSenders(
   let hasSiteLimits = false
   for (const from of new Set(emails.map(({ fromEmail }) => fromEmail))) {
     const email = { organizationId, kind: kindOf(broadcast), from }
-    const found = await parts.read(organizationId, (db) => findLimits(parts, db, email, +now))
+    const found = await findLimits(parts, email, +now)
     for (const limit of found.limits) limits.set(limit.limit.key, limit)
     for (const limit of found.together) together.set(limit.limit.key, limit)
     hasSiteLimits ||= found.hasSiteLimits

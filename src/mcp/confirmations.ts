@@ -99,7 +99,12 @@ export class Confirmations {
   }
 
   #listen(): Promise<Listening> {
-    return this.#db.listen(channel, (payload) => void this.#settle(JSON.parse(payload) as Sent))
+    const listening = this.#db.listen(channel, (payload) => void this.#settle(JSON.parse(payload) as Sent))
+    // The next question tries again.
+    listening.catch(() => {
+      if (this.#listening === listening) this.#listening = undefined
+    })
+    return listening
   }
 
   async #stopListening(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { clientNetwork } from '../values/client-address.ts'
+import { canonicalAddress, clientNetwork } from '../values/client-address.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { SubmissionLimits } from './limits.ts'
 
@@ -16,8 +16,9 @@ type Connection = {
   isReceiving: boolean
 }
 
+/** The socket and the session write an IPv6 address differently. Clients of one network may use the same port. */
 const keyOf = ({ remoteAddress = '', remotePort, localPort }: Endpoint) =>
-  `${clientNetwork(remoteAddress)} ${remotePort} ${localPort}`
+  `${canonicalAddress(remoteAddress)} ${remotePort} ${localPort}`
 
 /** Enforces the limits on connections and on emails that are being received, by client address and by organization. */
 export class Connections {

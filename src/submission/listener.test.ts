@@ -75,7 +75,7 @@ test('offers its extensions, and accepts an email with a reply line for each rec
   using client = await dialSmtp(it.port)
   expect(client.greeting).toBe('220 mail.acme.example ESMTP')
   expect((await client.say('EHLO client')).split('\r\n').map((line) => line.slice(4))).toEqual([
-    ...['mail.acme.example', 'PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'AUTH PLAIN LOGIN'],
+    ...['mail.acme.example', 'PIPELINING', '8BITMIME', 'ENHANCEDSTATUSCODES', 'AUTH PLAIN LOGIN'],
     'SIZE 26214400',
   ])
   expect(await client.say(plain('acme'))).toBe('235 2.7.0 Authentication successful')
@@ -90,6 +90,15 @@ test('offers its extensions, and accepts an email with a reply line for each rec
   expect(it.received).toEqual([
     { organization: 'acme', recipients: ['B@example.com', 'c@xn--bcher-kva.example'], content: email },
   ])
+})
+
+test('answers VRFY and HELP, and rejects addresses beyond ASCII', async () => {
+  await using it = await start()
+  using client = await signedIn(it.port)
+  expect(await client.say('VRFY ada')).toMatch(/^252 2\./)
+  expect(await client.say('HELP')).toMatch(/^214 2\.0\.0 /)
+  await client.say('MAIL FROM:<a@acme.example>')
+  expect(await client.say('RCPT TO:<jörg@example.com>')).toMatch(/^553 5\.1\.3 The recipient /)
 })
 
 test('signs in with PLAIN and LOGIN, and rejects a wrong password with 535 5.7.8', async () => {

@@ -88,7 +88,7 @@ type ServerParts = {
 type Done = (error?: Error | null) => void
 
 /** Commands of smtp-server that a client has no use for. */
-const unusedCommands = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'VRFY', 'HELP']
+const unusedCommands = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL']
 
 /** One port. */
 class Submission {
@@ -148,6 +148,8 @@ class Submission {
       disabledCommands: certificate ? unusedCommands : [...unusedCommands, 'STARTTLS'],
       authMethods: ['PLAIN', 'LOGIN'],
       hideENHANCEDSTATUSCODES: false,
+      // Addresses beyond ASCII are not accepted.
+      hideSMTPUTF8: true,
       disableReverseLookup: true,
       logger: false,
       size: limits.emailBytesMax,

@@ -6,3 +6,8 @@ export function clientNetwork(address: string): string {
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.parts.slice(0, 4).join(':')
 }
+
+/** Returns the address in its only canonical form, and an IPv4 address for one that is mapped to IPv6. */
+export function canonicalAddress(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
+}
