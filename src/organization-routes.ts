@@ -33,7 +33,7 @@ import { messageRoutes } from './messages/messages.routes.ts'
 import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { flowSendRoutes } from './messages/send-email.routes.ts'
 import { testEmailRoutes } from './messages/test-emails.routes.ts'
-import { recordMailServerChange } from './notices/mail-server-notices.ts'
+import { recordConnectionChange, recordMailServerChange } from './notices/mail-server-notices.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts } from './parts.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
@@ -162,6 +162,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       read,
       box: parts.mailServerBox,
       allowPrivate: parts.allowPrivate,
+      onConnectionChange: recordConnectionChange,
       onChanged: (organizationId) => parts.servers.changed(organizationId),
       connector: parts.connector,
       stages: parts.stages,

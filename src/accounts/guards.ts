@@ -166,8 +166,19 @@ export const callerMayBroadcast = ({ apiKey, member }: FastifyRequest): boolean 
 
 /** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */
 export async function requireOperator(request: FastifyRequest): Promise<void> {
-  if (!isOperator(memberOf(request)))
-    throw new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
+  if (!isOperator(memberOf(request))) throw operatorsOnly()
+}
+
+/** The rejection of a change to what belongs to the whole installation. */
+export const operatorsOnly = () =>
+  new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
+
+/**
+ * Guard of routes with settings that are those of the whole installation in the organization of the operator, and those of the
+ * organization in any other.
+ */
+export async function requireOperatorForInstallation(request: FastifyRequest): Promise<void> {
+  if (memberOf(request).organization.isOperator) await requireOperator(request)
 }
 
 /** Returns the permission that the guards of a route require, as extensions of its OpenAPI operation. */

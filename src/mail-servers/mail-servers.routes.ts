@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isOperator, memberOf, organizationIdOf, targetOf } from '../accounts/guards.ts'
+import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import type { NamedStages } from '../runtime/named-stages.ts'
-import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import {
@@ -24,7 +23,14 @@ import {
   toInput,
 } from './mail-servers.shapes.ts'
 import { selectMailServers } from './mail-servers.sql.ts'
-import { addMailServer, changeMailServer, getMailServer, type ManageParts, removeMailServer } from './manage.ts'
+import {
+  addMailServer,
+  type Caller,
+  changeMailServer,
+  getMailServer,
+  type ManageParts,
+  removeMailServer,
+} from './manage.ts'
 import type { ConnectionTest } from './test-connection.ts'
 import { type TestParts, testMailServer, testSettings } from './test-mail-server.ts'
 import type { WebhookAddresses } from './webhook-addresses.ts'
@@ -40,7 +46,17 @@ export type MailServerRouteParts = ManageParts &
 
 export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyncTypebox {
   const { db, read, testLimit } = parts
-  const out = (server: MailServer) => mailServerOut(server, parts.addresses)
+  const out = (request: FastifyRequest, server: MailServer) =>
+    mailServerOut(server, parts.addresses, { showsAddress: !server.isShared || isOperator(memberOf(request)) })
+  /** Before the body is validated, so that the answer does not depend on it. Changes check it again on the locked row. */
+  const guardShared = async (request: FastifyRequest) => {
+    const member = memberOf(request)
+    if (isOperator(member)) return
+    if ((request.body as { is_shared?: unknown } | undefined)?.is_shared) throw operatorsOnly()
+    // Only the operator has shared ones.
+    if (!member.organization.isOperator || !('id' in (request.params as object))) return
+    if ((await getMailServer(db, ...targetOf(request, 'mse'))).isShared) throw operatorsOnly()
+  }
   const test = (organizationId: OrganizationId, run: () => Promise<ConnectionTest>) => {
     testLimit.take(organizationId)
     return parts.stages.mailServerTests.run(organizationId, run)
@@ -57,7 +73,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
       handler: async (request) => {
         const organizationId = organizationIdOf(request)
         const servers = await read(organizationId, (tx) => selectMailServers(tx, organizationId))
-        return ok(servers.map(out))
+        return ok(servers.map((server) => out(request, server)))
       },
     })
 
@@ -72,6 +88,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
     })
 
     api.post('/mail-servers', {
+      preValidation: guardShared,
       schema: {
         operationId: 'createMailServer',
         summary: 'Add a mail server',
@@ -79,6 +96,7 @@ export function mailServerRoutes(parts: MailServerRouteParts): FastifyPluginAsyn
 
 The host must not name a private, loopback or link-local address. An organization can have 20 mail servers.`,
         errors: {
+          forbidden: '`is_shared` is true, and you are not an owner of the organization of the operator.',
           conflict: 'The organization already has 20 mail servers.',
           validation_failed: 'The URL, host, port or another setting is invalid.',
         },
@@ -86,9 +104,8 @@ The host must not name a private, loopback or link-local address. An organizatio
         response: creates(MailServerOut),
       },
       handler: async (request, reply) => {
-        checkShared(request)
-        const server = await addMailServer(parts, organizationIdOf(request), toInput(request.body))
-        return reply.status(201).send(created(out(server)))
+        const server = await addMailServer(parts, callerOf(request), toInput(request.body))
+        return reply.status(201).send(created(out(request, server)))
       },
     })
 
@@ -100,34 +117,39 @@ The host must not name a private, loopback or link-local address. An organizatio
         params: IdParams,
         response: answers(MailServerOut),
       },
-      handler: async (request) => ok(out(await getMailServer(db, ...targetOf(request, 'mse')))),
+      handler: async (request) => ok(out(request, await getMailServer(db, ...targetOf(request, 'mse')))),
     })
 
     api.patch('/mail-servers/:id', {
+      preValidation: guardShared,
       schema: {
         operationId: 'updateMailServer',
         summary: 'Update a mail server',
         description:
-          'Omitted fields keep their value. The password or OAuth 2 client must be passed again if the host, port or encryption changes. After a change of the connection the status is `untested`.',
-        errors: { validation_failed: 'A setting is invalid, or the credentials must be entered again.' },
+          'Omitted fields keep their value. The password or OAuth 2 client must be passed again if the host, port or encryption changes. After a change of the connection the status is `untested`, and the owners get an email. A shared mail server can be changed only by owners of the organization of the operator.',
+        errors: {
+          forbidden: sharedOnly,
+          validation_failed: 'A setting is invalid, or the credentials must be entered again.',
+        },
         params: IdParams,
         body: MailServerChangesIn,
         response: answers(MailServerOut),
       },
       handler: async (request) => {
-        checkShared(request)
-        return ok(out(await changeMailServer(parts, ...targetOf(request, 'mse'), toChanges(request.body))))
+        const [, id] = targetOf(request, 'mse')
+        return ok(out(request, await changeMailServer(parts, callerOf(request), id, toChanges(request.body))))
       },
     })
 
     api.post('/mail-servers/:id/test', {
+      preValidation: guardShared,
       schema: {
         operationId: 'testMailServer',
         summary: 'Test a mail server',
         description: `Connects and signs in, without sending an email, and returns each step of the dialogue. The last step says what to do if it fails. The response arrives within 15 seconds.
 
 The status of the mail server becomes \`working\` or \`failing\`.`,
-        errors: testErrors,
+        errors: { ...testErrors, forbidden: sharedOnly },
         params: IdParams,
         response: answers(ConnectionTestOut),
       },
@@ -154,16 +176,19 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
     })
 
     api.delete('/mail-servers/:id', {
+      preValidation: guardShared,
       schema: {
         operationId: 'deleteMailServer',
         summary: 'Delete a mail server',
         description:
           'Its credentials are deleted. Emails that wait for it are sent through the other mail servers. This cannot be undone.',
+        errors: { forbidden: sharedOnly },
         params: IdParams,
         response: answers(Nothing),
       },
       handler: async (request) => {
-        await removeMailServer(parts, ...targetOf(request, 'mse'))
+        const [, id] = targetOf(request, 'mse')
+        await removeMailServer(parts, callerOf(request), id)
         return ok(null, 'Mail server deleted')
       },
     })
@@ -172,8 +197,10 @@ The status of the mail server becomes \`working\` or \`failing\`.`,
 
 const testErrors = { rate_limited: 'Too many requests, or too many tests of the organization are in progress.' }
 
-function checkShared(request: FastifyRequest): void {
-  const { is_shared: isShared } = request.body as { is_shared?: boolean }
-  if (isShared && !isOperator(memberOf(request)))
-    throw invalid({ path: 'is_shared', problem: 'can be set only by owners of the organization of the operator' })
+const sharedOnly = 'The mail server is or becomes shared, and you are not an owner of the organization of the operator.'
+
+function callerOf(request: FastifyRequest): Caller {
+  const member = memberOf(request)
+  const { organizationId, email, role } = member
+  return { organizationId, email, isOwner: role === 'owner', isOperator: isOperator(member) }
 }

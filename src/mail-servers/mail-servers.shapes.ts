@@ -55,7 +55,7 @@ export const MailServerOut = Named('MailServer', {
   webhook_url: Nullable(
     Type.String({
       description:
-        'The address to enter at the provider, so that it reports bounces and complaints. Keep it secret. Null if its reports are not supported.',
+        'The address to enter at the provider, so that it reports bounces and complaints. Keep it secret. Null if its reports are not supported, and for a shared mail server unless you are an owner of the organization of the operator.',
     }),
   ),
   has_webhook_secret: Type.Boolean(),
@@ -214,8 +214,12 @@ const toOut = outOf(
   { webhook_url: ({ webhookUrl }: { webhookUrl: string | null }) => webhookUrl },
 )
 
-export function mailServerOut(server: MailServer, addresses: WebhookAddresses) {
-  const webhookUrl = findPreset(server.preset)?.provider ? addresses.addressOf(server) : null
+export function mailServerOut(
+  server: MailServer,
+  addresses: WebhookAddresses,
+  { showsAddress }: { showsAddress: boolean },
+) {
+  const webhookUrl = showsAddress && findPreset(server.preset)?.provider ? addresses.addressOf(server) : null
   return toOut({ ...server, webhookUrl })
 }
 

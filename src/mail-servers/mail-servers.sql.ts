@@ -91,7 +91,7 @@ export const updateMailServer = (
     returning ${columns}`)
 
 export const deleteMailServerRow = (db: Writer, organizationId: OrganizationId, id: MailServerId) =>
-  hasRows(db`delete from mail_servers where organization_id = ${organizationId} and id = ${id} returning true`)
+  db`delete from mail_servers where organization_id = ${organizationId} and id = ${id}`
 
 /** Returns false if the connection was changed since. `updated_at` stays the same: open connections remain in use. */
 export const updateTested = (db: Writer, { organizationId, id, url }: MailServerKey & Pick<Sealed, 'url'>) =>

@@ -1,4 +1,6 @@
 import type { Tx } from '../db/db.ts'
+import type { MailServer } from '../mail-servers/mail-server.ts'
+import type { ConnectionChange } from '../mail-servers/manage.ts'
 import type { MailServerChange } from '../mail-servers/states.ts'
 import { toText } from '../values/ids.ts'
 import { announce } from '../webhooks/announce.ts'
@@ -24,3 +26,35 @@ export async function recordMailServerChange(tx: Tx, change: MailServerChange): 
     path: `/settings/mail-servers/${toText('mse', id)}`,
   })
 }
+
+/**
+ * Informs the owners that email takes another way, or that its credentials are others. Written in the transaction of the change,
+ * and sent to all owners, so that none of them can make such a change unnoticed.
+ */
+export async function recordConnectionChange(
+  tx: Tx,
+  { change, before, after, changedBy }: ConnectionChange,
+): Promise<void> {
+  const { organizationId, id, name, isShared } = after
+  const shared = isShared
+    ? ' It is shared: it carries the emails to users, such as password resets, and email of all organizations that have no mail server for it.'
+    : ''
+  await recordNotice(tx, {
+    organizationId,
+    kind: 'mail_server_changed',
+    title: `The mail server ${name} was ${titles[change]}`,
+    detail: `By ${changedBy}. ${describe(before, after)}${shared} If you did not expect this, check the mail server and who can sign in to your organization.`,
+    path: `/settings/mail-servers/${toText('mse', id)}`,
+  })
+}
+
+const titles = { added: 'added', moved: 'changed', shared: 'shared with all organizations' }
+
+function describe(before: MailServer | undefined, after: MailServer): string {
+  const place = placeOf(after)
+  if (!before || placeOf(before) === place)
+    return `It connects to ${place}${before ? ', as before; its credentials or encryption may have changed' : ''}.`
+  return `It connects to ${place} instead of ${placeOf(before)}.`
+}
+
+const placeOf = ({ host, port, username }: MailServer) => `${host}:${port}${username === null ? '' : ` as ${username}`}`

@@ -15,6 +15,7 @@ export const noticeKinds = [
   'broadcast_expired',
   'domain_warning',
   'mail_server_failing',
+  'mail_server_changed',
   'domain_unverified',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
@@ -53,15 +54,15 @@ export const selectNotices = (db: Reader, organizationId: OrganizationId, limit:
     order by id desc
     limit ${limit}`
 
-/** Returns the owners, or only the given member, without those who switched this kind of alert off. */
+/** Returns the owners, or only the given member, without those who switched this kind of alert off, if it can be. */
 export const selectRecipients = (
   db: Reader,
   organizationId: OrganizationId,
-  alert: AlertKind,
+  alert: AlertKind | null,
   onlyTo: UserId | undefined,
 ) =>
   allValues(db<{ id: UserId }>`
     select id from users
-    where organization_id = ${organizationId} and not ${alert} = any (muted_alerts)
+    where organization_id = ${organizationId} and not coalesce(${alert}::text = any (muted_alerts), false)
       and case when ${onlyTo}::uuid is null then role = 'owner' else id = ${onlyTo}::uuid end
     order by id`)

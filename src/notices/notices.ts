@@ -16,8 +16,8 @@ import { insertNotice, type Notice, type NoticeKind, selectRecipients, trimNotic
 /** Notices are recent news, not an archive. */
 const keptPerOrganization = 200
 
-/** The switch in the profile that turns the email about a notice off. */
-const alertOf: Record<NoticeKind, AlertKind> = {
+/** The switch in the profile that turns the email about a notice off. Null: it is always sent. */
+const alertOf: Record<NoticeKind, AlertKind | null> = {
   webhook_paused: 'webhooks',
   webhook_failing: 'webhooks',
   export_paused: 'webhooks',
@@ -29,6 +29,7 @@ const alertOf: Record<NoticeKind, AlertKind> = {
   broadcast_expired: 'sending',
   domain_warning: 'sending',
   mail_server_failing: 'sending',
+  mail_server_changed: null,
   domain_unverified: 'sending',
 }
 

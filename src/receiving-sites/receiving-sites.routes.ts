@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { organizationIdOf } from '../accounts/guards.ts'
+import { organizationIdOf, requireOperatorForInstallation } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Named, Nullable, ok, Timestamp } from '../http/envelope.ts'
@@ -40,6 +40,8 @@ const SiteOut = Named('ReceivingSite', {
   slowed_reason: Nullable(Type.String({ description: 'The reply or bounce with which it deferred email.' })),
 })
 
+const installationOnly = 'The organization is that of the operator, and you are not one of its owners.'
+
 const SiteParams = Type.Object({
   site: Type.String({ minLength: 1, maxLength: 255, description: 'A listed site such as `google`, or a domain.' }),
 })
@@ -65,12 +67,14 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
     })
 
     api.put('/receiving-sites/:site', {
+      onRequest: requireOperatorForInstallation,
       schema: {
         operationId: 'updateReceivingSite',
         summary: 'Set the limits of a receiving site',
         description:
-          'For a listed site, or a domain: that of the recipients, or the registered domain of their MX host. They replace the default. Changes take effect within ten seconds.',
+          'For a listed site, or a domain: that of the recipients, or the registered domain of their MX host. They replace the default. Changes take effect within ten seconds.\n\nLimits of the organization of the operator are the defaults of all others, so only its owners can change them.',
         errors: {
+          forbidden: installationOnly,
           conflict: `The organization has set the limits of ${sitesMax} sites.`,
           validation_failed: 'The site is neither listed nor a domain.',
         },
@@ -90,11 +94,13 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
     })
 
     api.delete('/receiving-sites/:site', {
+      onRequest: requireOperatorForInstallation,
       schema: {
         operationId: 'resetReceivingSite',
         summary: 'Reset a receiving site',
-        description: 'The default limits apply again, and the site is no longer slowed down.',
-        errors: { validation_failed: 'The site is neither listed nor a domain.' },
+        description:
+          'The default limits apply again, and the site is no longer slowed down. In the organization of the operator, only owners can do this.',
+        errors: { forbidden: installationOnly, validation_failed: 'The site is neither listed nor a domain.' },
         params: SiteParams,
         response: answers(SiteOut),
       },

@@ -79,7 +79,10 @@ export type NoticeEmail = EmailKey & {
   organizationName: string
 }
 
-/** Skips recipients that are no longer owners (of imports: members) and notices that are too old. */
+/**
+ * Skips recipients that are no longer owners and notices that are too old. Imports concern members as well. Changes of a mail
+ * server are also sent to those who were owners then: otherwise the user who made it could prevent that by changing their role.
+ */
 export const findNoticeEmails = (db: Reader, keys: EmailKey[], daysMax: number) =>
   db<NoticeEmail>`
     select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
@@ -90,4 +93,4 @@ export const findNoticeEmails = (db: Reader, keys: EmailKey[], daysMax: number) 
     join users using (organization_id)
     join organizations on organizations.id = organization_id
     where notices.id = notice_mails.notice_id and notices.created_at > now() - ${daysMax} * interval '1 day'
-      and users.id = notice_mails.user_id and (users.role = 'owner' or notices.kind = 'import_finished')`
+      and users.id = notice_mails.user_id and (users.role = 'owner' or notices.kind in ('import_finished', 'mail_server_changed'))`
