@@ -4,6 +4,7 @@ import type { NewContent } from '../email-contents/contents.ts'
 import type { NewFile } from '../email-contents/files.ts'
 import { Named, Nullable, oneOf } from '../http/envelope.ts'
 import { createUnknownFieldCheck } from '../http/unknown-fields.ts'
+import { instructsRelay } from '../mail/relay-headers.ts'
 import type { Mailbox } from '../mime/headers.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { invalid } from '../values/errors.ts'
@@ -209,9 +210,6 @@ const allowedHeaders = new Set(
     /\s+/,
   ),
 )
-/** Mail services take instructions from these, for example to send to further recipients. */
-const instructions =
-  /^x-(?:smtpapi|waxwing|ses|mc|mailgun|pm|postmark|msys|mailjet|mj|mailin|sib|sendgrid|sg|mt|mailer-|received|original-to|envelope)/
 const headerName = /^[A-Za-z][A-Za-z\d-]{0,75}$/
 
 function checkHeaders(headers: Record<string, string>, kind: 'transactional' | 'marketing'): ContentDetails['headers'] {
@@ -223,7 +221,7 @@ function checkHeaders(headers: Record<string, string>, kind: 'transactional' | '
     const key = name.toLowerCase()
     const wrong = (problem: string) => invalid({ path: `headers.${name.slice(0, 100)}`, problem })
     if (!headerName.test(name)) throw wrong('is not a valid header name')
-    if (!(allowedHeaders.has(key) || (key.startsWith('x-') && !instructions.test(key))))
+    if (!(allowedHeaders.has(key) || (key.startsWith('x-') && !key.startsWith('x-waxwing') && !instructsRelay(key))))
       throw wrong('is not allowed. Use its own field, or a header that starts with X-')
     if (kind === 'marketing' && key.startsWith('list-unsubscribe'))
       throw wrong('is set by the service for marketing email')

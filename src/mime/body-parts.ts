@@ -1,3 +1,4 @@
+import { Refusal } from '../values/errors.ts'
 import { decodePart } from './decode-part.ts'
 import { type HeaderField, parseHeaderFields, parseParameters } from './header-fields.ts'
 
@@ -97,7 +98,10 @@ export class BodyPartFinder {
     this.#state = 'content'
     if (end === -1 || end > partHeaderBytesMax) return true
     const start = this.#offset + newLine.length
-    const fields = parseHeaderFields(this.#data.toString('latin1', newLine.length, Math.max(end, newLine.length)))
+    const header = this.#data.toString('latin1', newLine.length, Math.max(end, newLine.length))
+    // Would never be accepted: it is stored as text. The header of the email itself is checked where it is read.
+    if (header.includes('\0')) throw new Refusal('validation_failed', 'The header of a part of the email contains NUL.')
+    const fields = parseHeaderFields(header)
     // The end of the last line stays, because a delimiter may follow.
     this.#consume(end + newLine.length)
     if (fields) this.#enter(fields, start, newLine.length)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Address, addressParser, decodeWords } from 'postal-mime'
+import { instructsRelay } from '../mail/relay-headers.ts'
 import { describesBody } from '../mime/body-parts.ts'
 import { fieldText, type HeaderField, isAscii, parseHeaderFields } from '../mime/header-fields.ts'
 import { headerText, type Mailbox, mailboxHeader, textHeader } from '../mime/headers.ts'
@@ -120,16 +121,16 @@ function mailboxesOf(fields: readonly HeaderField[], name: string, mayParse: (te
 
 /**
  * Removed from every email: hidden recipients, traces of the way to us, and signatures, which do not hold for the email
- * as we send it. Headers that control the accounts of mail providers belong to the operator.
+ * as we send it.
  */
 const droppedNames = new RegExp(
   `^(?:${[
-    ...['bcc', 'resent-bcc', 'return-path', 'received', 'received-spf', 'delivered-to', 'x-original-to', 'x-received'],
+    ...['bcc', 'resent-bcc', 'return-path', 'received', 'received-spf', 'delivered-to'],
     ...['dkim-signature', 'domainkey-signature', 'arc-.*', 'authentication-results'],
-    ...['x-ses-.*', 'x-smtpapi', 'x-mailgun-.*', 'x-pm-.*', 'x-mc-.*', 'x-msys-api', 'x-mj-.*', 'x-mailjet-.*'],
-    ...['x-sib-.*', 'x-mailin-.*', 'x-elasticemail-.*', 'x-sendgrid-.*', 'x-sg-.*'],
   ].join('|')})$`,
 )
+const isDropped = ({ name }: HeaderField): boolean => droppedNames.test(name) || instructsRelay(name)
+
 /** Marketing email gets our own. */
 const unsubscribeNames = new Set(['list-unsubscribe', 'list-unsubscribe-post'])
 
@@ -146,8 +147,7 @@ export function headersToSend(
   { isMarketing, now }: { isMarketing: boolean; now: Date },
 ): SentHeaders {
   const kept = head.fields.filter(
-    (field) =>
-      !isControl(field) && !droppedNames.test(field.name) && !(isMarketing && unsubscribeNames.has(field.name)),
+    (field) => !isControl(field) && !isDropped(field) && !(isMarketing && unsubscribeNames.has(field.name)),
   )
   const names = new Set(kept.map(({ name }) => name))
   const mayEncode = createBudget()

@@ -51,7 +51,25 @@ test('removes hidden recipients, traces, signatures, and headers that control ma
     'X-Waxwing-Track: opens',
     'X-Waxwing-Id: 1',
   ]
-  const { headers } = await read(`${[...dropped, ...more, ...others].join('\n')}\n${minimal}\nHello\n`)
+  const relays = [
+    'X-Virtual-MTA',
+    'x-virtualmta',
+    'X-Job',
+    'X-GreenArrow-VirtualMTA',
+    'X-Sending-Zone',
+    'X-Tenant',
+    'X-Binding',
+  ]
+  const providers = [
+    'X-Postmark-Server',
+    'X-MT-Category',
+    'X-Envelope-To',
+    'X-Elasticemail-Pool',
+    'X-PM-Tag',
+    'X-SES-A',
+  ]
+  const named = [...relays, ...providers].map((name) => `${name}: theirs`)
+  const { headers } = await read(`${[...dropped, ...more, ...others, ...named].join('\n')}\n${minimal}\nHello\n`)
   expect(headers).toBe(minimal.replaceAll('\n', '\r\n'))
 })
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { apiKeyPattern, hashKey, type KeyCache, type KnownKey } from '../accounts/key-cache.ts'
 import { hasScope } from '../accounts/scopes.ts'
 import { LoginThrottle } from '../accounts/throttle.ts'
@@ -13,7 +14,13 @@ const wrongKey = () => new SmtpReply(535, '5.7.8', 'The password must be a valid
 const noScope = () => new SmtpReply(535, '5.7.8', 'This API key does not have the scope messages:send.')
 const revoked = () => new SmtpReply(421, '4.7.0', 'The API key is no longer valid. Sign in again.')
 
-/** Signs in clients with API keys. Keys have 256 random bits; failed attempts are limited to protect the database. */
+/** How long a client with too many failures waits for the reply, so that it does not try again and again. */
+const throttledMs = 3_000
+
+/**
+ * Signs in clients with API keys. Keys have 256 random bits and cannot be guessed, so a valid key is accepted whatever other
+ * clients at the same address do. It is looked up first, together with others; only failures are counted, and slowed down.
+ */
 export class SignIn {
   readonly #keys: KeyCache
   readonly #throttle = new LoginThrottle()
@@ -28,14 +35,21 @@ export class SignIn {
    */
   async signIn(password: string, address: string): Promise<SignedIn> {
     const find = async () => (apiKeyPattern.test(password) ? this.#keys.find(password) : undefined)
-    // Counted by key as well, so that one program with a wrong key does not lock out others at the same address.
-    const key = await this.#throttle.attempt(hashKey(password), address, find).catch((error: unknown) => {
-      if (error instanceof Refusal && error.type === 'rate_limited') throw new SmtpReply(454, '4.7.0', error.message)
-      throw error
-    })
-    if (!key) throw wrongKey()
+    const key = await find()
+    if (!key) throw await this.#failureOf(password, address)
     if (!hasScope(key.scopes, 'messages:send')) throw noScope()
     return { key, sender: { find: async () => checked(await find()) } }
+  }
+
+  async #failureOf(password: string, address: string): Promise<SmtpReply> {
+    try {
+      await this.#throttle.attempt(hashKey(password), address, async () => undefined)
+      return wrongKey()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      await delay(throttledMs, undefined, { ref: false })
+      return new SmtpReply(454, '4.7.0', error.message)
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { type RawSmtp, startRawSmtp } from '../../test/support/raw-smtp.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { dnsRecord, loadDkim } from '../mail/dkim.ts'
+import { parseId } from '../values/ids.ts'
 
 const extensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-submission-'))
@@ -327,6 +328,17 @@ test('a key that may not send cannot sign in, and a revoked one cannot send any 
   await client.say('RSET')
   await app.manage('DELETE', `/organization/api-keys/${key.id}`)
   expect(await client.say('MAIL FROM:<>')).toMatch(/^421 4\.7\.0 /)
+  const withdrawn = await create(['messages:send'])
+  using other = await dialSmtp(portOf(app))
+  await other.say('EHLO client')
+  await other.say(`AUTH PLAIN ${Buffer.from(`\0x\0${withdrawn.api_key}`).toString('base64')}`)
+  expect(await other.say('MAIL FROM:<>')).toMatch(/^250/)
+  await app.db.statement`update api_keys set scopes = '{messages:read}' where id = ${parseId('key', withdrawn.id)!}`
+  // Keys in use are confirmed every two seconds.
+  await until('the scope to be withdrawn', async () => {
+    await other.say('RSET')
+    return (await other.say('MAIL FROM:<>')).startsWith('421 4.7.0 ')
+  })
   // The flow of a header needs the scope of flows.
   const narrow = await create(['messages:send'])
   const headers = { 'X-Waxwing-Flow': 'flw_1' }
@@ -348,6 +360,19 @@ test('limits failed attempts to sign in, without locking out another key at the 
   for (let count = 0; count < 10; count++) expect(await attempt(wrong)).toMatch(/^535 5\.7\.8 /)
   expect(await attempt(wrong)).toMatch(/^454 4\.7\.0 /)
   expect(await attempt(app.apiKey)).toBe('ok')
+  // More than an address may fail, with other keys.
+  const keys = Array.from({ length: 60 }, (_, index) => `wxk_${String(index).padStart(40, 'x')}`)
+  const replies = await Promise.all(keys.map(attempt))
+  expect(new Set(replies.map((reply) => reply.slice(0, 9)))).toEqual(new Set(['535 5.7.8', '454 4.7.0']))
+  expect(await attempt(app.apiKey)).toBe('ok')
+})
+
+test('an email with NUL in the header of a part is rejected for good', async () => {
+  const app = await newApp()
+  const to = newAddress()
+  const parts = '--b\r\nContent-Type: text/plain\r\nX-Note: a\0b\r\n\r\nHello\r\n--b--\r\n'
+  const raw = `From: ${sender}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${parts}`
+  expect(await rejection(app, { raw, envelope: { from: 'x@acme.example', to } })).toMatch(/^550 5\.6\.0 /)
 })
 
 test('an email that breaks off leaves nothing behind', async () => {
