@@ -29,6 +29,21 @@ test('values of secrets are replaced, by their name and by what they look like',
   })
 })
 
+test('secrets in the parameters of addresses are replaced, whatever the field is called', () => {
+  const context = {
+    url: 'https://x.example/?reset_token=abc&lang=en',
+    links: [
+      'See https://x.example/a?b=1&X-Amz-Signature=abc#access_token=d, or <a href="https://x.example/?a=1&amp;apiKey=e">',
+    ],
+  }
+  expect(JSON.parse(redact(context)!)).toEqual({
+    url: 'https://x.example/?reset_token=[redacted]&lang=en',
+    links: [
+      'See https://x.example/a?b=1&X-Amz-Signature=[redacted]#access_token=[redacted] or <a href="https://x.example/?a=1&amp;apiKey=[redacted]">',
+    ],
+  })
+})
+
 test('long texts, lists and base64 content are shortened', () => {
   const shown = JSON.parse(
     redact({

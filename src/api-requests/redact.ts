@@ -8,6 +8,9 @@ const base64Min = 100
 const secretName = /secret|token|passw|passphrase|authorization|credential|signature|cookie|api_?key|private_?key/i
 /** Keys, signing secrets and sessions of this service, wherever they are. */
 const secretText = /\b(?:wxk_|whsec_)[A-Za-z0-9+/=_-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\bBearer\s+\S+/gi
+/** Parameters of addresses, such as `?reset_token=…`. Whether the value is a secret depends on its name alone. */
+const secretParameter =
+  /([?&#;][\w.-]{0,50}?(?:token|secret|key|sig|passw|auth|session|otp)[\w.-]{0,50}=)[^&#;\s"'<>]+/gi
 const base64 = new RegExp(`^[A-Za-z0-9+/_-]{${base64Min},}={0,2}$`)
 const redacted = '[redacted]'
 
@@ -21,11 +24,12 @@ export function redact(value: unknown): string | null {
   return JSON.stringify(shorten(value, { left: outputMax }, 0))
 }
 
-/** Replaces what looks like a secret of this service, and shortens the text. */
+/** Replaces what looks like a secret of this service or in an address, and shortens the text. */
 export const redactText = (text: string, lengthMax = textMax): string => {
   if (text.length >= base64Min && base64.test(text.slice(0, lengthMax))) return `[${text.length} characters of base64]`
   // A secret that is cut must not escape: it is replaced before.
-  const shown = printable(text.slice(0, lengthMax + secretLengthMax).replace(secretText, redacted))
+  const start = text.slice(0, lengthMax + secretLengthMax)
+  const shown = printable(start.replace(secretText, redacted).replace(secretParameter, `$1${redacted}`))
   return shown.length > lengthMax || text.length > lengthMax + secretLengthMax ? cut(shown, lengthMax) : shown
 }
 

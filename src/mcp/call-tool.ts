@@ -8,6 +8,9 @@ import type { Tool } from './tools.ts'
 const limitDefault = 20
 const limitMax = 100
 
+/** What the path of an operation is filled with. Other values could lead to another operation: `..` is resolved. */
+const idPattern = /^[a-z]{3}_[A-Za-z0-9]{1,64}$/
+
 export type Arguments = Readonly<Record<string, unknown>>
 
 /** On whose behalf tools are called. */
@@ -29,13 +32,15 @@ export class ToolCaller {
   /** Returns at most 25 kB: as many entries of a list as fit, with the cursor of the next page. */
   async call(tool: Tool, args: Arguments): Promise<Outcome> {
     const problem = argumentProblem(tool, args)
-    if (problem) return { isError: true, status: 422, data: { error: problem } }
+    if (problem) return refusal(problem)
     const outcome = tool.paging === undefined ? await this.run(tool, args) : await this.#list(tool, args)
     return { ...outcome, data: shortenToFit(outcome.data) }
   }
 
   /** Calls the operation once and returns its data, whatever its size. */
   async run(tool: Pick<Tool, 'operation'>, args: Arguments): Promise<Outcome> {
+    const wrong = Object.values(tool.operation.path).find((name) => !idPattern.test(String(args[name])))
+    if (wrong !== undefined) return refusal(`${wrong}: is not an id`)
     const { statusCode: status, body } = await this.#server.inject(this.#requestOf(tool, args))
     const answer = JSON.parse(body) as Answer
     if (status >= 400) {
@@ -80,6 +85,8 @@ export class ToolCaller {
     }
   }
 }
+
+const refusal = (error: string): Outcome => ({ isError: true, status: 422, data: { error } })
 
 type Answer = {
   message: string

@@ -139,7 +139,22 @@ test('arguments are validated by the operation, and the error says what to chang
   expect(invalid.data.request_id).toMatch(/^req_/)
   expect(await mcp.call('get_contact')).toMatchObject({ isError: true, data: { error: 'contact_id: is required' } })
   expect((await mcp.call('get_contact', { id: 'con_1' })).data.error).toMatch(/^id: is unknown\. Allowed: contact_id/)
-  expect(await mcp.call('get_contact', { contact_id: '../api-keys' })).toMatchObject({ isError: true })
+})
+
+test('an argument cannot lead to another operation than that of its tool', async () => {
+  const app = await newApp()
+  await using mcp = await connect(app, await createKey(app, allScopes), accept)
+  for (const id of ['.', '..', '../api-keys', '%2e%2e', 'con_1/..', 'con_1?x=1', '', 5, { a: 1 }])
+    for (const [tool, name] of [
+      ['get_contact', 'contact_id'],
+      ['update_contact', 'contact_id'],
+      ['start_broadcast', 'broadcast_id'],
+    ] as const)
+      expect(await mcp.call(tool, { [name]: id })).toMatchObject({
+        isError: true,
+        data: { error: `${name}: is not an id` },
+      })
+  expect(await mcp.call('get_contact', { contact_id: 'con_1' })).toMatchObject({ data: { type: 'not_found' } })
 })
 
 test('a broadcast starts only after the user has confirmed the exact number of recipients', async () => {

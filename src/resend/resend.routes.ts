@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { keyOf, requireScope } from '../accounts/guards.ts'
+import { hasScope } from '../accounts/scopes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { Domain } from '../domains/domain.ts'
@@ -30,6 +31,8 @@ export type ResendParts = EmailParts & { db: Db; read: BoundedRead }
  */
 export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
+  /** Programs that only send do not read what others have sent: they get neither domains nor the contents of emails. */
+  const reading = { onRequest: requireScope('messages:read'), schema: { hide: true } }
   const sending = { onRequest: requireScope('messages:send'), schema: { hide: true } }
   return async (api) => {
     api.setErrorHandler(answerResendError)
@@ -59,7 +62,8 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
     api.get('/emails/:id', {
       ...sending,
       handler: async (request) => {
-        const { organizationId } = keyOf(request)
+        const { organizationId, scopes } = keyOf(request)
+        const mayRead = hasScope(scopes, 'messages:read')
         const id = emailIdOf(request)
         const messages = await read(organizationId, (tx) => getMessagesOf(tx, organizationId, id))
         const content = await existing('email', findWholeContent(db, organizationId, id))
@@ -74,11 +78,11 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
           from: content.from ? mailboxOut(content.from) : null,
           to: shown(content.to),
           cc: shown(content.cc),
-          bcc: hidden,
+          bcc: mayRead ? hidden : [],
           reply_to: shown(content.replyTo),
           subject: first.subject,
-          html: content.html,
-          text: content.text,
+          html: mayRead ? content.html : null,
+          text: mayRead ? content.text : null,
           tags: first.tags ?? [],
           created_at: first.queuedAt.toISOString(),
           scheduled_at: first.sendAt?.toISOString() ?? null,
@@ -109,7 +113,7 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
     })
 
     api.get('/domains', {
-      ...sending,
+      ...reading,
       handler: async (request) => {
         const { organizationId } = keyOf(request)
         const domains = await read(organizationId, (tx) => listDomains(tx, organizationId))
@@ -118,7 +122,7 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
     })
 
     api.get('/domains/:id', {
-      ...sending,
+      ...reading,
       handler: async (request) => {
         const { organizationId } = keyOf(request)
         const id = parseIdParam('dom', (request.params as { id: string }).id)

@@ -17,13 +17,15 @@ type SdkClient = {
   batch: { send: Call }
   domains: Record<'list' | 'get' | 'create', Call>
 }
+const keyWith = async (app: TestApp, ...scopes: string[]): Promise<string> =>
+  (await app.manage('POST', '/organization/api-keys', { name: 'Resend', scopes })).body.data.api_key
 const from = 'Acme <hello@acme.example>'
 const email = { from, to: 'ada@example.com', subject: 'Hello', html: '<p>Hello</p>' }
 const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 test('the SDK of Resend sends an email and reads it', async () => {
   const app = await newApp()
-  const resend = clientOf(app)
+  const resend = clientOf(app, await keyWith(app, 'messages:send', 'messages:read'))
   const sent = await resend.emails.send({
     ...email,
     to: ['ada@example.com', 'Ben <ben@example.com>'],
@@ -57,6 +59,29 @@ test('the SDK of Resend sends an email and reads it', async () => {
   })
   const messages = await app.manage('GET', '/organization/messages')
   expect(messages.body.data).toHaveLength(4)
+})
+
+test('a key that may only send sends with the SDK, and reads neither contents nor domains', async () => {
+  const app = await newApp()
+  const { id: domainId } = (await app.manage('POST', '/organization/domains', { name: 'acme-sending.com' })).body.data
+  const resend = clientOf(app, await keyWith(app, 'messages:send'))
+  const { data } = await resend.emails.send({
+    ...email,
+    text: 'Hello',
+    bcc: 'dan@example.com',
+    scheduledAt: inOneHour(),
+  })
+  const { id } = data!
+  expect((await resend.emails.get(id)).data).toMatchObject({
+    id,
+    html: null,
+    text: null,
+    bcc: [],
+    last_event: 'scheduled',
+  })
+  for (const { error } of [await resend.domains.list(), await resend.domains.get(domainId)])
+    expect(error).toMatchObject({ statusCode: 401, name: 'restricted_api_key' })
+  expect((await resend.emails.cancel(id)).error).toBeNull()
 })
 
 test('an idempotency key repeats the response', async () => {
@@ -136,7 +161,7 @@ test('errors have the form of the Resend API', async () => {
 test('domains can be read', async () => {
   const app = await newApp()
   const { body } = await app.manage('POST', '/organization/domains', { name: 'acme-resend.com' })
-  const resend = clientOf(app)
+  const resend = clientOf(app, await keyWith(app, 'messages:read'))
   const { data } = await resend.domains.list()
   expect(data).toMatchObject({
     object: 'list',
@@ -150,7 +175,7 @@ test('another organization sees and changes nothing', async () => {
   const { data } = await clientOf(app).emails.send({ ...email, scheduledAt: inOneHour() })
   const { id } = data!
   const domain = await app.manage('POST', '/organization/domains', { name: 'acme-other.com' })
-  const stranger = clientOf(other)
+  const stranger = clientOf(other, await keyWith(other, 'messages:send', 'messages:read'))
   for (const { error } of [
     await stranger.emails.get(id),
     await stranger.emails.cancel(id),
