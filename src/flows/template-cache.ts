@@ -18,6 +18,8 @@ export type ReadyVersion = Version & {
   slowUntil: number
   /** Consecutive renderings that exceeded the time limit. */
   lateRuns: number
+  /** Set once an email with many links was composed. */
+  hasManyLinks?: boolean
   /** Set if it replaces the subject of the version. */
   ownSubject?: string
 }

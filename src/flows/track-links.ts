@@ -18,6 +18,21 @@ export type Tracking = {
 
 /** Signing a link takes about 20 microseconds on the main thread, for each recipient. */
 const linksMax = 1_000
+/** Emails with more links are composed one in each turn of the event loop. */
+export const linksOfOneTurn = 100
+/** The shortest link: `<a href=//a>`. */
+const linkLengthMin = 12
+
+/** Whether composing this email may take milliseconds. Counts what looks like the start of a link. */
+export function hasManyLinks(html: string): boolean {
+  if (html.length < linksOfOneTurn * linkLengthMin) return false
+  let links = 0
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1))
+    if ((html.charCodeAt(at + 1) | 32) === letterA && ++links > linksOfOneTurn) return true
+  return false
+}
+
+const letterA = 97
 
 /**
  * Replaces the first thousand http links of an email by `trackedUrl`, adds parameters to them, and appends the tracking

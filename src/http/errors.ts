@@ -138,9 +138,12 @@ type AjvError = {
   parentSchema?: { properties?: object }
 }
 
-/** Describes the errors of a validator. */
+/** A body may have a thousand unknown fields, and describing one takes longer than finding it. */
+const describedMax = 100
+
+/** Describes the errors of a validator, the first hundred of them. */
 export function validationRefusal(errors: unknown, context = 'body'): Refusal {
-  const fields = ((errors ?? []) as AjvError[]).map((fault): FieldProblem => {
+  const fields = ((errors ?? []) as AjvError[]).slice(0, describedMax).map((fault): FieldProblem => {
     const parts = (fault.instancePath ?? '').split('/').slice(1)
     if (fault.keyword === 'required') parts.push(String(fault.params?.missingProperty))
     if (fault.keyword === 'discriminator') parts.push(String(fault.params?.tag))

@@ -15,7 +15,7 @@ export type JsonWithFilesOptions = {
   depthMax: number
 }
 
-type Frame = { isArray: boolean; key: string; expectsKey: boolean }
+type Frame = { isArray: boolean; expectsKey: boolean }
 
 const quote = 0x22
 const backslash = 0x5c
@@ -33,6 +33,8 @@ const notBytes = 'must be base64, or an array of bytes'
 export class JsonWithFiles {
   readonly #options: JsonWithFilesOptions
   readonly #frames: Frame[] = []
+  /** The key at which the reader is, in each frame. */
+  readonly #path: string[] = []
   readonly #text: Buffer[] = []
   #textBytes = 0
   #values = 0
@@ -142,14 +144,15 @@ export class JsonWithFiles {
         return this.#count()
       case openBracket:
         if (this.#isFile()) return 'file'
-        this.#push({ isArray: true, key: '[]', expectsKey: false })
+        this.#push({ isArray: true, expectsKey: false }, '[]')
         return undefined
       case openBrace:
-        this.#push({ isArray: false, key: '', expectsKey: true })
+        this.#push({ isArray: false, expectsKey: true }, '')
         return undefined
       case closeBrace:
       case closeBracket:
         this.#frames.pop()
+        this.#path.pop()
         return undefined
       case comma:
         if (frame && !frame.isArray) frame.expectsKey = true
@@ -162,13 +165,14 @@ export class JsonWithFiles {
   }
 
   #isFile(): boolean {
-    return this.#frames.length > 0 && this.#options.isFile(this.#frames.map(({ key }) => key))
+    return this.#path.length > 0 && this.#options.isFile(this.#path)
   }
 
-  #push(frame: Frame): void {
+  #push(frame: Frame, key: string): void {
     if (this.#frames.length >= this.#options.depthMax)
       throw new Refusal('validation_failed', `The body must be nested at most ${this.#options.depthMax} levels deep.`)
     this.#frames.push(frame)
+    this.#path.push(key)
     this.#count()
   }
 
@@ -205,9 +209,8 @@ export class JsonWithFiles {
 
   #leaveString(rest: Buffer): void {
     if (this.#state === 'key') {
-      const frame = this.#frames.at(-1)!
-      frame.key = keyOf(Buffer.concat([...this.#key, rest]))
-      frame.expectsKey = false
+      this.#path[this.#path.length - 1] = keyOf(this.#key.length === 0 ? rest : Buffer.concat([...this.#key, rest]))
+      this.#frames.at(-1)!.expectsKey = false
     }
     this.#key = []
     this.#state = 'outside'

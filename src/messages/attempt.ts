@@ -4,6 +4,7 @@ import { erasedReason, ineligibleReason } from '../contacts/eligibility.ts'
 import type { Senders } from '../domains/senders.ts'
 import type { ContentStore } from '../email-contents/content-store.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
+import { hasManyLinks } from '../flows/track-links.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
 import { senderNotVerifiedReason } from '../mail/sender-policy.ts'
@@ -12,6 +13,7 @@ import type { OpenServer } from '../mail-servers/open-server.ts'
 import { type Carried, type Limited, noProviders, providersOf, sendThrough } from '../mail-servers/send-through.ts'
 import type { ReceivingSites } from '../receiving-sites/receiving-sites.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { nextTurn } from '../runtime/pacer.ts'
 import type { Tokens } from '../secrets/tokens.ts'
 import type { SendingLimits } from '../sending-limits/sending-limits.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
@@ -128,15 +130,23 @@ async function attemptLoaded(
   const deliver = async (
     renderBody: (values: TemplateValues) => EmailBody | undefined,
   ): Promise<Outcome | undefined> => {
-    const write = () => makeEmail(message, { tokens, settings, idHeaders }, hosts, renderBody)
+    const section = currentSection()
+    const compose = () => makeEmail(message, { tokens, settings, idHeaders }, hosts, renderBody)
+    let write = compose
+    if (content?.from ? hasManyLinks(content.html ?? '') : version.hasManyLinks) {
+      // Not when a connection is free, because several may be at the same time.
+      await nextTurn(row.organizationId)
+      enterSection(section)
+      const mail = compose()
+      write = () => mail
+    }
     if (simulated) return isHalted() || !write() ? undefined : outcomeOf(simulated, context)
     if (!servers) {
       const mail = write()
       const inbox = mail && (await inboxRow(parts.contents, row, mail))
       return inbox && end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
     }
-    const section = currentSection()
-    const compose = () => {
+    const composeSigned = () => {
       // The mail server calls back once a connection is free.
       enterSection(section)
       const mail = isHalted() ? undefined : write()
@@ -151,8 +161,8 @@ async function attemptLoaded(
     }
     const only = onlyUnlimited(servers, warmUp)
     const carried = only
-      ? { kind: 'carried' as const, server: only, outcome: await only.send(compose, { bulk }) }
-      : await sendThrough(servers, compose, {
+      ? { kind: 'carried' as const, server: only, outcome: await only.send(composeSigned, { bulk }) }
+      : await sendThrough(servers, composeSigned, {
           bulk,
           movesOn: row.flowKind === 'transactional',
           take: (server) => takeLimits(parts, row, server, warmUp, isInBroadcast),

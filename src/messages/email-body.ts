@@ -6,6 +6,7 @@ import type { Upload, Uploads } from '../email-contents/uploads.ts'
 import { createJsonParser } from '../http/json-body.ts'
 import { JsonWithFiles } from '../http/json-with-files.ts'
 import { enterSection } from '../runtime/event-loop.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import { attachmentBytesMax, type ReceivedFiles, tooLarge } from './attachment-input.ts'
 
@@ -95,9 +96,11 @@ async function readWithFiles(payload: Readable, files: Upload): Promise<string> 
     valuesMax,
     depthMax,
   })
+  const pacer = new Pacer()
   let received = 0
   // Kept open if the body is rejected, so that the client can read the response.
   for await (const part of payload.iterator({ destroyOnReturn: false })) {
+    if (pacer.isDue) await pacer.turn()
     received += (part as Buffer).length
     if (received > bodyBytesMax) throw bodyTooLarge()
     await reader.write(part as Buffer)

@@ -101,6 +101,12 @@ const checkUnknownFields = createUnknownFieldCheck(EmailIn.properties, foreignFi
 /** An email whose text still has to be derived from its HTML. */
 export type ParsedEmailRequest = { request: EmailRequest; needsText: boolean; warnings: string[] }
 
+const countOf = (addresses: string | string[] | null | undefined) => (Array.isArray(addresses) ? addresses.length : 1)
+
+/** The number of addresses in To, Cc and Bcc, at least, without parsing any. */
+export const addressesIn = ({ to, cc, bcc }: EmailInput): number =>
+  countOf(to) + (cc ? countOf(cc) : 0) + (bcc ? countOf(bcc) : 0)
+
 /** Throws `Refusal` if a field is invalid. */
 export function parseEmailInput(input: EmailInput, files: ReceivedFiles): ParsedEmailRequest {
   const warnings = checkUnknownFields(input)
@@ -148,21 +154,34 @@ type ParsedMailbox = Mailbox & EmailAddress
 
 const shown = ({ name, email }: ParsedMailbox): Mailbox => (name ? { name, email } : { email })
 
-/** `Name <address>`, where the name may be in quotes. */
-const named = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>]*?))\s*<([^<>]*)>$/
+const quotedName = /^"((?:[^"\\]|\\.)*)"$/
+
+/**
+ * Returns the parts of `Name <address>`, where the name may be in quotes, or undefined if the text has another form. Linear,
+ * unlike an expression for both parts: a name may consist of spaces.
+ */
+function splitMailbox(text: string): { name: string; address: string } | undefined {
+  const start = text.lastIndexOf('<')
+  if (start === -1 || text.indexOf('>', start) !== text.length - 1) return undefined
+  const before = text.slice(0, start).trimEnd()
+  const quoted = quotedName.exec(before)?.[1]
+  if (quoted === undefined && /["<>]/.test(before)) return undefined
+  const name = quoted?.replace(/\\(.)/g, '$1') ?? before
+  return { name: name.trim(), address: text.slice(start + 1, -1) }
+}
 
 export function parseMailbox(path: string, input: string): ParsedMailbox {
   const wrong = (problem: string) => invalid({ path, problem })
   const text = input.trim()
   if (isLongerThan(text, mailboxLengthMax)) throw wrong(`must have at most ${mailboxLengthMax} characters`)
   if (hasControls(text)) throw wrong('must not contain line breaks or other control characters')
-  const match = named.exec(text)
-  if (!match && /[<>]/.test(text))
+  const split = splitMailbox(text)
+  if (!split && /[<>]/.test(text))
     throw wrong('must be an address, or a name followed by an address: Ada <ada@example.com>')
-  const name = match ? (match[1]?.replace(/\\(.)/g, '$1') ?? match[2] ?? '').trim() : ''
+  const name = split?.name ?? ''
   if (isLongerThan(name, nameLengthMax)) throw wrong(`must have a name of at most ${nameLengthMax} characters`)
   if (!isStorable(name)) throw wrong(unstorableProblem)
-  const parsed = parseEmail(match ? match[3]! : text)
+  const parsed = parseEmail(split?.address ?? text)
   if (!parsed.ok) throw wrong(parsed.problem)
   return { name: name || null, email: parsed.address, emailKey: parsed.key }
 }

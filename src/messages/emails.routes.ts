@@ -4,6 +4,7 @@ import { keyOf, requireScope } from '../accounts/guards.ts'
 import { answers, FieldProblemOut, Named, ok, oneOf } from '../http/envelope.ts'
 import { validationRefusal } from '../http/errors.ts'
 import { compileValidator, createCheck } from '../http/validator.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { invalid, type Refusal } from '../values/errors.ts'
 import { toText } from '../values/ids.ts'
 import { acceptAttachments, receivedFiles } from './email-body.ts'
@@ -119,7 +120,7 @@ An \`Idempotency-Key\` covers the whole request.`,
         const isAtomic = request.query.atomic ?? false
         const { results, warnings, replayed } = await submitEmails(parts, {
           organizationId: keyOf(request).organizationId,
-          inputs: readBatch(request.body),
+          inputs: await readBatch(request.body, new Pacer(keyOf(request).organizationId)),
           files: receivedFiles(request),
           isAtomic,
           idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
@@ -134,14 +135,17 @@ An \`Idempotency-Key\` covers the whole request.`,
 const checkEmail = createCheck(EmailIn)
 
 /** Returns the emails of a request, and a refusal for each that is not valid. */
-export function readBatch(body: unknown): (EmailInput | Refusal)[] {
+async function readBatch(body: unknown, pacer: Pacer): Promise<(EmailInput | Refusal)[]> {
   if (!Array.isArray(body)) throw invalid({ path: 'body', problem: 'must be array' })
   if (body.length === 0) throw invalid({ path: 'body', problem: 'must have at least 1 element' })
   if (body.length > batchMax) throw invalid({ path: 'body', problem: `must have at most ${batchMax} elements` })
-  return body.map((email) => {
+  const emails: (EmailInput | Refusal)[] = []
+  for (const email of body) {
+    if (pacer.isDue) await pacer.turn()
     const found = checkEmail(email)
-    return found ? validationRefusal(found.errors) : (email as EmailInput)
-  })
+    emails.push(found ? validationRefusal(found.errors) : (email as EmailInput))
+  }
+  return emails
 }
 
 const acceptedOf = ({ id, messages }: EmailResult & { ok: true }) => ({

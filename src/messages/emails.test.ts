@@ -3,6 +3,10 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
+import { parseMailbox } from './email-input.ts'
+
+/** An idle machine needs 15 ms. An expression that tries every end of the name takes half a second. */
+const parseMsMax = 200
 
 const from = 'Acme <hello@acme.example>'
 const email = { from, to: 'ada@example.com', subject: 'Your invoice', html: '<p>Hello</p>', text: 'Hello' }
@@ -340,4 +344,36 @@ test('attachments and inline images are sent, listed and can be downloaded', asy
   const download = await app.manage('GET', `/organization/messages/${id}/attachments/0`)
   expect(download.text).toBe('%PDF-1.7 invoice')
   expect(download.headers.get('content-disposition')).toMatch(/filename\*=utf-8''Rechnung%20f%C3%BCr/)
+})
+
+test('addresses are read in linear time, and a name may be in quotes', () => {
+  const longName = `a ${' '.repeat(470)}b`
+  const before = process.cpuUsage()
+  for (let at = 0; at < 2_000; at++)
+    expect(() => parseMailbox('to', `${longName} <x@y.co`)).toThrow('must be an address')
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(parseMsMax)
+  const parsed = (text: string) => {
+    const { name, email: address } = parseMailbox('to', text)
+    return [name, address]
+  }
+  expect(parsed(' Ada  <ada@example.com> ')).toEqual(['Ada', 'ada@example.com'])
+  expect(parsed('"Ada <\\"A\\">" <ada@example.com>')).toEqual(['Ada <"A">', 'ada@example.com'])
+  expect(parsed('<ada@example.com>')).toEqual([null, 'ada@example.com'])
+  for (const wrong of [
+    'Ada <ada@example.com> x',
+    'A<B <ada@example.com>',
+    '"A" B <ada@example.com>',
+    'a@b.co>',
+    'A <a@b.co>>',
+  ])
+    expect(() => parseMailbox('to', wrong)).toThrow('must be an address')
+})
+
+test('a request lists at most 1,000 addresses, which are counted before any is read', async () => {
+  const app = await newApp()
+  const addresses = Array.from({ length: 50 }, (_, at) => `wrong${at}`)
+  const emails = Array.from({ length: 21 }, () => ({ ...email, to: addresses }))
+  const { status, body } = await app.publicApi('POST', '/emails/batch', emails)
+  expect([status, body.error.fields]).toEqual([422, [{ path: 'body', problem: 'must have at most 1000 recipients' }]])
 })

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Uploads } from '../email-contents/uploads.ts'
 import { loadHtmlToText } from '../flows/text-from-html.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { EmailAcceptor } from './accept-emails.ts'
 import type { ReceivedFiles } from './attachment-input.ts'
-import { type EmailInput, parseEmailInput } from './email-input.ts'
+import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
 import type { AcceptedEmails, EmailRequest } from './email-request.ts'
 import { emailTextTask } from './email-text.task.ts'
 
@@ -22,23 +23,32 @@ export type Submission = {
   idempotencyKey: string | null
 }
 
-/** Deriving a text from shorter HTML takes about two milliseconds. */
-const htmlLengthInlineMax = 20_000
+/** Deriving a text from less HTML takes a millisecond at most, and from this much up to ten. */
+const htmlOfOneTurn = { length: 2_000, tags: 200 }
+const htmlInline = { length: 20_000, tags: 500 }
 export const batchRecipientsMax = 1_000
 
-/** Validates and accepts emails without a flow. */
+/**
+ * Validates and accepts emails without a flow. Yields to the event loop between emails, and before anything that takes
+ * milliseconds: a request may have a hundred emails of any form.
+ */
 export async function submitEmails(
   parts: EmailParts,
   { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
 ): Promise<AcceptedEmails & { warnings: string[][] }> {
+  checkRecipients(inputs)
   const warnings: string[][] = []
   const emails: (EmailRequest | Refusal)[] = []
+  const pacer = new Pacer(organizationId)
   for (const [index, input] of inputs.entries()) {
+    if (pacer.isDue) await pacer.turn()
     try {
       if (input instanceof Refusal) throw input
       const parsed = parseEmailInput(input, files)
       warnings[index] = parsed.warnings
-      emails.push(parsed.needsText ? await withText(parts.tasks, organizationId, parsed.request) : parsed.request)
+      emails.push(
+        parsed.needsText ? await withText(parts.tasks, organizationId, parsed.request, pacer) : parsed.request,
+      )
     } catch (error) {
       if (isAtomic || !(error instanceof Refusal) || error.type === 'unavailable')
         throw error instanceof Refusal && inputs.length > 1 ? atIndex(error, index) : error
@@ -46,11 +56,9 @@ export async function submitEmails(
       emails.push(error)
     }
   }
-  checkRecipients(emails)
   const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
   if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes)
-  const requestHash =
-    idempotencyKey === null ? null : hashOf({ emails: inputs.map((input) => withHashes(input, files)), isAtomic })
+  const requestHash = idempotencyKey === null ? null : await hashOfAll(inputs, files, isAtomic, pacer)
   const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
   return { ...accepted, warnings }
 }
@@ -62,22 +70,53 @@ function atIndex({ type, message, fields, retryAfterSeconds }: Refusal, index: n
   return new Refusal(type, `Email ${index}: ${message}`, details)
 }
 
-function checkRecipients(emails: readonly (EmailRequest | Refusal)[]): void {
-  const recipients = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : email.recipients.length), 0)
+/** Before anything is parsed, so that addresses count as they are listed. */
+function checkRecipients(inputs: readonly (EmailInput | Refusal)[]): void {
+  const recipients = inputs.reduce((sum, input) => sum + (input instanceof Refusal ? 0 : addressesIn(input)), 0)
   if (recipients > batchRecipientsMax)
     throw invalid({ path: 'body', problem: `must have at most ${batchRecipientsMax} recipients` })
 }
 
 const fileBytesOf = ({ content }: EmailRequest) => content.files.reduce((sum, { bytes }) => sum + bytes, 0)
 
-async function withText(tasks: TaskPool, organizationId: OrganizationId, request: EmailRequest): Promise<EmailRequest> {
+async function withText(
+  tasks: TaskPool,
+  organizationId: OrganizationId,
+  request: EmailRequest,
+  pacer: Pacer,
+): Promise<EmailRequest> {
   const { html } = request.content
   if (html === null) return request
-  const text =
-    html.length <= htmlLengthInlineMax
-      ? (await loadHtmlToText())(html)
-      : await tasks.run(emailTextTask, { organizationId, input: html })
-  return { ...request, content: { ...request.content, text } }
+  const { content } = request
+  if (!isWithin(html, htmlInline))
+    return {
+      ...request,
+      content: { ...content, text: await tasks.run(emailTextTask, { organizationId, input: html }) },
+    }
+  if (!isWithin(html, htmlOfOneTurn)) await pacer.turn()
+  return { ...request, content: { ...content, text: (await loadHtmlToText())(html) } }
+}
+
+function isWithin(html: string, max: { length: number; tags: number }): boolean {
+  if (html.length > max.length) return false
+  let tags = 0
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) if (++tags > max.tags) return false
+  return true
+}
+
+/** Hashes of single emails, because the text of all of them may have megabytes. */
+async function hashOfAll(
+  inputs: Submission['inputs'],
+  files: ReceivedFiles,
+  isAtomic: boolean,
+  pacer: Pacer,
+): Promise<string> {
+  const hashes: string[] = []
+  for (const input of inputs) {
+    if (pacer.isDue) await pacer.turn()
+    hashes.push(hashOf(withHashes(input, files)))
+  }
+  return hashOf({ emails: hashes, isAtomic })
 }
 
 /** The input with the hashes of its files instead of their content. */

@@ -3,7 +3,7 @@ import type { Attachment, EmailContent } from '../email-contents/content.ts'
 import { recipientOf } from '../flows/recipient.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { trackLinks } from '../flows/track-links.ts'
+import { linksOfOneTurn, trackLinks } from '../flows/track-links.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { ReportProvider } from '../mail-servers/preset.ts'
@@ -113,19 +113,22 @@ export function makeEmail(
   const body = renderBody(new MessageValues(row, unsubscribeUrl))
   if (!body) return undefined
   const rendered = withUnsubscribeLinkIfMarketing(body, row, unsubscribeUrl)
+  let links = 0
+  const trackedUrl = (url: string, query: string) => {
+    links++
+    return `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, query, ...ids })}`
+  }
   const html =
     rendered.html === null
       ? null
       : trackLinks(loadImagesAt(rendered.html, organizationId, { from: settings.baseUrl, to: baseUrl }), {
-          trackedUrl:
-            content?.tracking.clicks === false
-              ? undefined
-              : (url, query) => `${baseUrl}/t/c/${tokens.sign(purposes.click, { url, query, ...ids })}`,
+          trackedUrl: content?.tracking.clicks === false ? undefined : trackedUrl,
           pixelUrl: content?.tracking.opens === false ? undefined : `${baseUrl}/t/o/${tokens.sign(purposes.open, ids)}`,
           unsubscribeUrl: signedUrl,
           utmQuery: row.recipient?.utm ?? version.utmQuery,
           baseUrl,
         })
+  if (links > linksOfOneTurn) version.hasManyLinks = true
   const from = senderOfMessage(version, content, settings.mailFrom)
   const addressIds = { organizationId, messageId }
   const signedId = bounceDomain || idHeaders ? tokens.sign('bounce', addressIds) : ''

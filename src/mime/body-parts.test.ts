@@ -112,3 +112,30 @@ test('any bytes can be read in any chunks with the same result', () => {
     expect(partsOf(source, random.int(1, 9)).parts).toEqual(partsOf(source).parts)
   }
 })
+
+/** An idle machine needs a fifth of this. */
+const readMsMax = 250
+
+test('half a megabyte of equals signs and millions of delimiters are read in milliseconds', () => {
+  const spentMs = (run: () => void) => {
+    const before = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  const head = 'Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n'
+  for (const text of ['=', '= ', '=3', '=3D']) {
+    const source = head + text.repeat(500_000 / text.length)
+    expect(spentMs(() => partsOf(source))).toBeLessThan(readMsMax)
+  }
+  const delimiters = `Content-Type: multipart/mixed; boundary=b\n\n${'--\n'.repeat(250_000)}--b\n`
+  expect(spentMs(() => partsOf(delimiters, 65_536))).toBeLessThan(readMsMax)
+})
+
+test('decodes quoted-printable with digits of both cases, soft line breaks, and equals signs that start no code', () => {
+  const head = 'Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n'
+  const decoded = (text: string) => partsOf(head + text).content[0]![1]
+  expect(decoded('=e4=E4=Ea')).toBe('ääê')
+  expect(decoded('a= \t\nb=\nc \t\nd')).toBe('abc\r\nd')
+  expect(decoded('=G0=0G==41=4')).toBe('=G0=0G=A=4')
+})

@@ -30,6 +30,10 @@ const cr = 13
 const space = 32
 const equals = 61
 
+/** The value of a hexadecimal digit by its character code, or -1. */
+const digits = new Int8Array(256).fill(-1)
+for (const digit of '0123456789abcdefABCDEF') digits[digit.charCodeAt(0)] = Number.parseInt(digit, 16)
+
 /** RFC 2045 section 6.7. An equals sign that starts no code is kept. */
 function decodeQuotedPrintable(bytes: Buffer): Buffer {
   const out = Buffer.allocUnsafe(bytes.length)
@@ -44,12 +48,16 @@ function decodeQuotedPrintable(bytes: Buffer): Buffer {
       out[end++] = byte
       continue
     }
-    const digits = bytes.toString('latin1', at + 1, at + 3)
-    const nextLine = endOfSoftBreak(bytes, at + 1)
-    if (/^[\da-f]{2}$/i.test(digits)) {
-      out[end++] = Number.parseInt(digits, 16)
+    // Beyond the end there are no digits.
+    const high = digits[bytes[at + 1] ?? 0]!
+    const low = digits[bytes[at + 2] ?? 0]!
+    if (high !== -1 && low !== -1) {
+      out[end++] = high * 16 + low
       at += 2
-    } else if (nextLine !== -1) at = nextLine - 1
+      continue
+    }
+    const nextLine = endOfSoftBreak(bytes, at + 1)
+    if (nextLine !== -1) at = nextLine - 1
     else out[end++] = byte
   }
   return out.subarray(0, end)

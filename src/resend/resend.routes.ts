@@ -8,6 +8,7 @@ import type { Domain } from '../domains/domain.ts'
 import { findDomain, listDomains } from '../domains/domains.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
 import { acceptAttachments, receivedFiles } from '../messages/email-body.ts'
+import type { EmailInput } from '../messages/email-input.ts'
 import { cancelEmail, type EmailMessageRow, getMessagesOf, rescheduleEmail } from '../messages/email-messages.ts'
 import type { EmailResult } from '../messages/email-request.ts'
 import { type EmailParts, submitEmails } from '../messages/emails.ts'
@@ -15,6 +16,7 @@ import { readIdempotencyKey } from '../messages/idempotency-key.ts'
 import { mailboxText } from '../messages/outgoing.ts'
 import { parseSendAt } from '../messages/send-at.ts'
 import type { Mailbox } from '../mime/headers.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { existing, invalid, notFound, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
@@ -50,7 +52,7 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
       ...sending,
       handler: async (request) => {
         const isAtomic = request.headers['x-batch-validation'] !== 'permissive'
-        const inputs = readBatch(request.body, isAtomic)
+        const inputs = await readBatch(request.body, isAtomic, new Pacer(keyOf(request).organizationId))
         const { results } = await submit(parts, request, inputs, isAtomic)
         const data = results.flatMap((result) => (result.ok ? [{ id: idOf(result) }] : []))
         if (isAtomic) return { data }
@@ -160,17 +162,20 @@ function submit(
   })
 }
 
-function readBatch(body: unknown, isAtomic: boolean) {
+async function readBatch(body: unknown, isAtomic: boolean, pacer: Pacer) {
   if (!Array.isArray(body) || body.length === 0 || body.length > batchMax)
     throw invalid({ path: 'body', problem: `must be an array of 1 to ${batchMax} emails` })
-  return body.map((email) => {
+  const emails: (EmailInput | Refusal)[] = []
+  for (const email of body) {
+    if (pacer.isDue) await pacer.turn()
     try {
-      return readResendEmail(email)
+      emails.push(readResendEmail(email))
     } catch (error) {
       if (isAtomic || !(error instanceof Refusal)) throw error
-      return error
+      emails.push(error)
     }
-  })
+  }
+  return emails
 }
 
 function idOf(result: EmailResult): string {

@@ -1,10 +1,39 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 const blockMsMax = 15
+
+/** Callers that wait for their turn, by key, in the order in which the keys get the next one. */
+const waiting = new Map<unknown, (() => void)[]>()
+
+/**
+ * Resolves in a later turn of the event loop, in which no other caller of this function continues: the event loop is
+ * blocked by one of them at a time, however many there are. Keys get turns one after the other, so an organization that
+ * uses its id as the key delays others by one turn at most.
+ */
+export function nextTurn(key: unknown): Promise<void> {
+  return new Promise((resolve) => {
+    const sameKey = waiting.get(key)
+    if (sameKey) sameKey.push(resolve)
+    else if (waiting.set(key, [resolve]).size === 1) setImmediate(startNext)
+  })
+}
+
+function startNext(): void {
+  const [key, callers] = waiting.entries().next().value!
+  callers.shift()!()
+  waiting.delete(key)
+  if (callers.length > 0) waiting.set(key, callers)
+  // An immediate that another one schedules runs after input and timers were handled.
+  if (waiting.size > 0) setImmediate(startNext)
+}
 
 /** Lets long loops on the main thread yield to the event loop: `if (pacer.isDue) await pacer.turn()`. */
 export class Pacer {
+  readonly #key: unknown
   #since = performance.now()
+
+  /** `key`: whose turns are taken, usually an organization. Each loop without a key has turns of its own. */
+  constructor(key?: unknown) {
+    this.#key = key ?? this
+  }
 
   /** True if the loop has blocked the thread long enough to yield. Cheap enough to check for every item of a batch. */
   get isDue(): boolean {
@@ -12,7 +41,7 @@ export class Pacer {
   }
 
   async turn(): Promise<void> {
-    await nextTurn()
+    await nextTurn(this.#key)
     this.#since = performance.now()
   }
 }

@@ -23,16 +23,24 @@ type Name = keyof typeof names
 /** Added to sent emails for some providers. An email that is forwarded may have it. */
 const idName = 'x-waxwing-id'
 
+/** Decoding words takes a millisecond for 4 KiB. JSON needs none: it has escape sequences for all characters. */
+const encodedLengthMax = 8 * 1024
+
 const problem = (name: string, text: string) => new Refusal('validation_failed', `${name} ${text}`)
 
 /** Throws `Refusal` if such a header is unknown or invalid, because the email would not be sent as intended. */
 export function readControls(fields: readonly HeaderField[]): Controls {
   const values = new Map<Name, string>()
+  let encodedLeft = encodedLengthMax
   for (const { name, value } of fields) {
     if (!name.startsWith(prefix) || name === idName) continue
     if (!isName(name)) throw problem(name, 'is not a header that Waxwing knows.')
     if (values.has(name)) throw problem(names[name], 'must occur once.')
-    values.set(name, decodeWords(fieldText(value)).trim())
+    const isEncoded = value.includes('=?')
+    if (isEncoded) encodedLeft -= value.length
+    if (encodedLeft < 0)
+      throw problem(names[name], `must have at most ${encodedLengthMax / 1024} KiB of encoded words.`)
+    values.set(name, (isEncoded ? decodeWords(fieldText(value)) : fieldText(value)).trim())
   }
   const flow = values.get('x-waxwing-flow')
   const other = (['x-waxwing-kind', 'x-waxwing-track'] as const).find((name) => values.has(name))

@@ -129,6 +129,10 @@ test.each([
   ['From: a@acme.example\nX-Waxwing-Tags: order\n\nHello', 'X-Waxwing-Tags must be a list'],
   ['From: a@acme.example\nX-Waxwing-Context: {}\n\nHello', 'X-Waxwing-Context requires X-Waxwing-Flow.'],
   [
+    `From: a@acme.example\nX-Waxwing-Flow: flw_1\nX-Waxwing-Context: ${'=?utf-8?q?=20?=\n '.repeat(5_000)}{}\n\nHello`,
+    'X-Waxwing-Context must have at most 8 KiB of encoded words.',
+  ],
+  [
     'From: a@acme.example\nX-Waxwing-Flow: flw_1\nX-Waxwing-Context: [1]\n\nHello',
     'X-Waxwing-Context must be a JSON object.',
   ],

@@ -1,5 +1,6 @@
 import { type BodyPart, BodyPartFinder } from '../mime/body-parts.ts'
 import { CrlfStream } from '../mime/crlf.ts'
+import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import { type Controls, readControls } from './control-headers.ts'
 import type { SubmissionLimits } from './limits.ts'
@@ -27,7 +28,9 @@ export async function readEmail(
   let email: { head: MessageHead; controls: Controls } | undefined
   let finder: BodyPartFinder | undefined
   let body: BodyWriter | undefined
+  const pacer = new Pacer()
   const read = async (chunk: Buffer) => {
+    if (pacer.isDue) await pacer.turn()
     lineLimit.check(chunk)
     let rest = chunk
     if (!email) {
