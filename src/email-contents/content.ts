@@ -59,6 +59,8 @@ export type ContentDetails = {
   tracking: { opens: boolean; clicks: boolean }
   attachments: Attachment[]
   raw: RawSource | null
+  /** True if the email has several recipients, whose emails have one Message-ID: that of the content. */
+  sharesMessageId?: boolean
 }
 
 /** A content as it is sent. */

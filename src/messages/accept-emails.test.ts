@@ -18,6 +18,7 @@ const emailTo = (organizationId: OrganizationId, names: string[]): EmailSubmissi
       kind: 'transactional',
       recipients: names.map((name) => ({ email: `${name}@example.com`, emailKey: `${name}@example.com` })),
       recipientKeys: names.map((name) => `smtp ${name}`),
+      contentHash: '00',
       subject: 'Hello',
       tags: [],
       sendAt: null,

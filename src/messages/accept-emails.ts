@@ -18,11 +18,10 @@ import {
   type NewMessage,
   releaseKeys,
 } from './accept.sql.ts'
-import { keyReused, tooBusy } from './accept.ts'
+import { keyReused, tooBusy } from './replay.ts'
 import { draftEmail, type LookUps, personKey } from './draft-email.ts'
 import type {
   AcceptedEmails,
-  AcceptedMessage,
   DraftedEmail,
   DraftedItem,
   EmailRequest,
@@ -156,7 +155,7 @@ export class EmailAcceptor {
 }
 
 /** Returns the messages of recipients whose key was used before. */
-async function findEarlier(tx: Tx, pending: readonly Pending[]): Promise<Map<string, AcceptedMessage>> {
+async function findEarlier(tx: Tx, pending: readonly Pending[]): Promise<LookUps['earlier']> {
   const keys = pending.flatMap(({ item: { organizationId, emails } }) =>
     emails.flatMap((email) =>
       email instanceof Refusal ? [] : (email.recipientKeys ?? []).map((key) => ({ organizationId, key })),
@@ -164,9 +163,9 @@ async function findEarlier(tx: Tx, pending: readonly Pending[]): Promise<Map<str
   )
   const used = keys.length > 0 ? await findUsedKeys(tx, keys) : []
   return new Map(
-    used.map(({ organizationId, key, messageId: id, email, answer: { status, reason } }) => [
+    used.map(({ organizationId, key, requestHash, messageId: id, email, answer: { status, reason } }) => [
       `${organizationId} ${key}`,
-      { id, email, status, reason },
+      { message: { id, email, status, reason }, requestHash },
     ]),
   )
 }

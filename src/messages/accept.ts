@@ -11,9 +11,10 @@ import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
-import { findFlowStates, findUsedKeys, flowsOf, lockRecipients, type NewMessage, type UsedKey } from './accept.sql.ts'
-import { type Accepted, checkFlow, draftMessage, missingRefusal, type SendRequest, valuesFor } from './draft.ts'
+import { findFlowStates, flowsOf, lockRecipients, type NewMessage } from './accept.sql.ts'
+import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
+import { replay, requestKey, tooBusy } from './replay.ts'
 import { type DraftToWrite, writeMessages } from './write-messages.ts'
 
 const batchMax = 500
@@ -87,17 +88,41 @@ export class Acceptor {
     throw tooBusy()
   }
 
-  /** Throws `Refusal` if one of the requests would be rejected now. Nothing is written. */
-  async check(requests: readonly SendRequest[]): Promise<void> {
+  /**
+   * Accepts all of the requests in one transaction, or none. Throws `Refusal` if one of them is rejected. Requests with the
+   * same key are not possible.
+   */
+  async acceptTogether(requests: readonly SendRequest[]): Promise<Accepted[]> {
     const pending = requests.map((request, index): Pending => ({ request, index }))
-    const settled: Settlements = new Map()
-    await this.#db.begin((tx) => this.#draft(tx, pending, { settled, allowance: undefined }), { rows: pending.length })
-    for (const result of settled.values()) {
-      if (!result.ok) throw result.error
-      // A template that is too slow for the main thread is drafted by a task process.
-      const draft = 'drafting' in result.value ? await result.value.drafting : undefined
-      if (draft && draft.missing.length > 0) throw missingRefusal(draft.missing)
+    for (let round = 0; round < roundsWithoutProgressMax; round++) {
+      const { settled, isCommitted } = await this.#tryTogether(pending)
+      const accepted: Accepted[] = []
+      for (const [index, result] of settled) {
+        if (!result.ok) throw result.error
+        const { value } = result
+        if ('messageId' in value) accepted[index] = value
+        else
+          pending[index]!.request = {
+            ...pending[index]!.request,
+            drafted: { versionId: value.versionId, draft: await value.drafting },
+          }
+      }
+      if (isCommitted) return accepted
     }
+    throw tooBusy()
+  }
+
+  /** Rolls back if not all requests are accepted. */
+  #tryTogether(pending: Pending[]): Promise<{ settled: Settlements; isCommitted: boolean }> {
+    return this.#inTransaction(pending, async (tx, allowance) => {
+      const { settled } = await this.#acceptIn(tx, pending, allowance)
+      const isComplete = pending.every(({ index }) => isAccepted(settled.get(index)))
+      if (!isComplete) throw new Incomplete(settled)
+      return { settled, isCommitted: true }
+    }).catch((error: unknown) => {
+      if (!(error instanceof Incomplete)) throw error
+      return { settled: error.settled, isCommitted: false }
+    })
   }
 
   async #acceptAll(requests: SendRequest[]): Promise<Result[]> {
@@ -115,22 +140,25 @@ export class Acceptor {
 
   /** Settles as many requests as possible and returns those that need another round. */
   async #acceptRound(pending: Pending[], results: Result[]): Promise<Pending[]> {
-    const accept = async () => {
-      // Before the transaction, because it uses another connection.
-      const allowance = await this.#quota?.allowanceFor(pending.map(({ request }) => request.organizationId))
-      return this.#db
-        .begin((tx) => this.#acceptIn(tx, pending, allowance), { rows: pending.length })
-        .finally(() => allowance?.release())
-    }
-    const { settled, left } = await retrying(roundsWithoutProgressMax, accept)
+    const { settled, left } = await this.#inTransaction(pending, (tx, allowance) =>
+      this.#acceptIn(tx, pending, allowance),
+    )
     for (const [index, result] of settled) results[index] = result
     return left
+  }
+
+  #inTransaction<Done>(pending: Pending[], work: (tx: Tx, allowance: Allowance | undefined) => Promise<Done>) {
+    return retrying(roundsWithoutProgressMax, async () => {
+      // Before the transaction, because it uses another connection.
+      const allowance = await this.#quota?.allowanceFor(pending.map(({ request }) => request.organizationId))
+      return this.#db.begin((tx) => work(tx, allowance), { rows: pending.length }).finally(() => allowance?.release())
+    })
   }
 
   /** Looks up what the requests refer to, drafts their emails, and writes them. */
   async #acceptIn(tx: Tx, pending: Pending[], allowance: Allowance | undefined): Promise<Round> {
     // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
-    const settled = await this.#replay(tx, pending)
+    const settled: Settlements = await replay(tx, pending)
     const { drafts, left } = await this.#draft(
       tx,
       pending.filter(({ index }) => !settled.has(index)),
@@ -213,62 +241,24 @@ export class Acceptor {
     }
     return { drafts, left }
   }
+}
 
-  /** Settles requests whose idempotency key was used before. */
-  async #replay(tx: Tx, pending: Pending[]): Promise<Settlements> {
-    const settled: Settlements = new Map()
-    const keyed = pending.filter(({ request }) => request.idempotencyKey !== null)
-    if (keyed.length === 0) return settled
-    const used = await findUsedKeys(
-      tx,
-      keyed.map(({ request }) => ({ organizationId: request.organizationId, key: request.idempotencyKey! })),
-    )
-    const byKey = new Map(used.map((key) => [`${key.organizationId} ${key.key}`, key]))
-    for (const { request, index } of keyed) {
-      const found = byKey.get(requestKey(request)!)
-      if (found)
-        settled.set(
-          index,
-          found.requestHash === request.requestHash
-            ? { ok: true, value: answerAgain(found, request) }
-            : refused(keyReused()),
-        )
-    }
-    return settled
+/** Rolls back the transaction of requests that are accepted together. */
+class Incomplete extends Error {
+  readonly settled: Settlements
+
+  constructor(settled: Settlements) {
+    super('Not all requests were accepted.')
+    this.settled = settled
   }
 }
+
+const isAccepted = (result: Result | undefined) => result?.ok === true && 'messageId' in result.value
 
 const contentOf = ({ content }: SendRequest, { organizationId, contentId, sendAt }: NewMessage): ContentToWrite[] =>
   content && contentId ? [{ organizationId, id: contentId, content, sendAt }] : []
 
 const refused = (error: unknown): Result => ({ ok: false, error })
-export const tooBusy = () =>
-  new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
-    retryAfterSeconds: 1,
-  })
-export const keyReused = () =>
-  new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')
-
-const requestKey = ({ organizationId, idempotencyKey }: SendRequest) =>
-  idempotencyKey === null ? undefined : `${organizationId} ${idempotencyKey}`
 
 /** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
 const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
-
-function answerAgain(used: UsedKey, request: SendRequest): Accepted {
-  const { contact_created: contactCreated, status, reason, warnings } = used.answer
-  return {
-    messageId: used.messageId,
-    flowId: used.flowId,
-    contactId: used.contactId,
-    // Empty if the contact was erased; the request contains the address.
-    contactEmail: used.email || request.email,
-    contactCreated,
-    status,
-    reason,
-    queuedAt: used.queuedAt,
-    sendAt: used.sendAt,
-    warnings,
-    replayed: true,
-  }
-}

@@ -1,6 +1,8 @@
 import type { EmailContent, RawPart, RawSource } from '../email-contents/content.ts'
 import { addedHeaders, type EmailInPieces, joined } from '../mime/compose.ts'
+import { parseHeaderFields } from '../mime/header-fields.ts'
 import { toEmailAddress } from '../mime/headers.ts'
+import { dateHeader, newMessageIdHeader } from '../mime/new-headers.ts'
 import type { Piece } from '../mime/pieces.ts'
 import { quotedPrintable } from '../mime/quoted-printable.ts'
 
@@ -37,3 +39,11 @@ const newBodyHeaders = {
 
 const replacement = ({ newHeader }: RawPart, text: string) =>
   `${newHeader === null ? '' : `${newHeader}\r\n`}${quotedPrintable(text)}`
+
+/** Returns a source for sending the email again. Receivers hide a second email with the same Message-ID. */
+export function withNewMessageId(source: RawSource, sender: string, now: Date): RawSource {
+  const fields = parseHeaderFields(source.headers.trimEnd()) ?? []
+  const kept = fields.filter(({ name }) => name !== 'message-id' && name !== 'date').map((field) => field.source)
+  const lines = [...kept, dateHeader(now.getTime()), newMessageIdHeader(sender)]
+  return { ...source, headers: lines.map((line) => `${line}\r\n`).join('') }
+}

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import { ineligibleReason } from '../contacts/eligibility.ts'
-import { contentToHandOver } from '../email-contents/contents.ts'
+import { contentToHandOver, type NewContent } from '../email-contents/contents.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { type ContactId, newId, type OrganizationId } from '../values/ids.ts'
 import type { NewMessage, Recipient } from './accept.sql.ts'
+import { keyReused } from './replay.ts'
 import { laneOf } from './draft.ts'
 import type { AcceptedMessage, DraftedEmail, EmailRequest, Item } from './email-request.ts'
 import type { Allowance } from './new-organization-quota.ts'
@@ -15,14 +15,15 @@ export type LookUps = {
   versions: ReadonlyMap<string, ReadyVersion>
   allowance: Allowance | undefined
   /** Messages by the key of their recipient. */
-  earlier: ReadonlyMap<string, AcceptedMessage>
+  earlier: ReadonlyMap<string, { message: AcceptedMessage; requestHash: string }>
 }
 
 export function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps): DraftedEmail {
   const { organizationId } = item
   const flow = item.flows.get(request.kind)!
   const id = newId('eml')
-  const { content, sendAt } = request
+  const { sendAt } = request
+  const content = withMessageId(request)
   const toSend = {
     version: lookUps.versions.get(flow.versionId)!,
     flowKind: flow.kind,
@@ -34,7 +35,8 @@ export function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps):
     const recipientKey = request.recipientKeys?.[position] ?? null
     const known = lookUps.earlier.get(`${organizationId} ${recipientKey}`)
     if (known) {
-      messages.push(known)
+      if (known.requestHash !== request.contentHash) throw keyReused()
+      messages.push(known.message)
       return []
     }
     const key = personKey({ organizationId, emailKey: address.emailKey })
@@ -68,7 +70,7 @@ export function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps):
       lane: laneOf(messageId),
       sendAt,
       idempotencyKey: recipientKey,
-      requestHash: recipientKey === null ? null : hashOfKey(recipientKey),
+      requestHash: recipientKey === null ? null : request.contentHash!,
       answer: recipientKey === null ? null : JSON.stringify({ contact_created: false, status, reason, warnings: [] }),
       contentId: id,
       tags,
@@ -84,8 +86,11 @@ export function draftEmail(item: Item, request: EmailRequest, lookUps: LookUps):
   return { id, drafts, messages, content: { organizationId, id, content, sendAt } }
 }
 
-/** The key alone identifies the request. */
-export const hashOfKey = (key: string) => hash('sha256', key)
+/** A raw email has a Message-ID of its own. */
+function withMessageId({ content, recipients }: EmailRequest): NewContent {
+  const { details } = content
+  return { ...content, details: { ...details, sharesMessageId: details.kind === 'email' && recipients.length > 1 } }
+}
 
 export const personKey = ({ organizationId, emailKey }: { organizationId: OrganizationId; emailKey: string }) =>
   `${organizationId} ${emailKey}`

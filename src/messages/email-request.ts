@@ -14,6 +14,8 @@ export type EmailRequest = {
   recipients: readonly EmailAddress[]
   /** A key for each recipient. Nothing is sent to one whose key was used within 24 hours: its message is returned again. */
   recipientKeys?: readonly string[]
+  /** Identifies the content, to detect keys that are used again for another email. Set if there are keys. */
+  contentHash?: string
   subject: string
   tags: readonly Tag[]
   /** In the future, or null. */

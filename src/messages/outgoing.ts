@@ -141,6 +141,7 @@ export function makeEmail(
     : idHeaders?.(signedId)
   const email = {
     id: messageId,
+    ...(content?.sharesMessageId && { sharedId: content.id }),
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),
     from,
     to: { name: [first_name, last_name].filter(Boolean).join(' ') || null, email: row.email },

@@ -12,6 +12,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import { type EmailId, type OrganizationId, toText } from '../values/ids.ts'
 import type { Acceptor } from './accept.ts'
 import type { EmailAcceptor } from './accept-emails.ts'
+import { withNewMessageId } from './compose-raw.ts'
 import { findMessage, type MessageDetail } from './messages.sql.ts'
 import { AcceptedOut, acceptedOut } from './send-email.routes.ts'
 
@@ -72,7 +73,9 @@ async function contentOf(db: Db, organizationId: OrganizationId, id: EmailId): P
   const content = await existing('email', findWholeContent(db, organizationId, id))
   const { html, text, hasFiles, isLarge: _, organizationId: __, id: ___, ...details } = content
   if (filesOf(details).length > 0 && !hasFiles) throw fileIsGone()
-  return { details, html, text, files: [], reusesFiles: true }
+  const { raw, from } = details
+  const source = raw && from ? withNewMessageId(raw, from.email, new Date()) : raw
+  return { details: { ...details, raw: source }, html, text, files: [], reusesFiles: true }
 }
 
 /** Sends an email without a flow to one of its recipients again. */

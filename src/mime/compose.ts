@@ -1,16 +1,19 @@
 import { rememberLast } from '../runtime/remember-last.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { Refusal } from '../values/errors.ts'
-import { type MessageId, toText } from '../values/ids.ts'
+import { type EmailId, type MessageId, toText } from '../values/ids.ts'
 import { type AttachmentHeaders, attachmentHeaders } from './attachment-headers.ts'
 import { encodeBody } from './body-encoding.ts'
 import { headerText, type Mailbox, mailboxHeader, mailboxListHeader, textHeader, toEmailAddress } from './headers.ts'
+import { dateHeader } from './new-headers.ts'
 import type { FilePiece, Piece } from './pieces.ts'
 
 const rawLengthMax = 10_000_000
 
 export type Email = {
   id: MessageId
+  /** Names the email in its Message-ID, if it has several recipients: all of them get the same Message-ID. */
+  sharedId?: EmailId
   /** The domain of the Message-ID, usually that of the sender. */
   domain: string
   from: Mailbox
@@ -132,7 +135,7 @@ export function headOf(email: Omit<Email, 'html' | 'text'>) {
   const id = toText('msg', email.id)
   const domain = domainOf(email.domain)
   if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
-  const messageIdHeader = `<${id}@${domain}>`
+  const messageIdHeader = `<${email.sharedId ? toText('eml', email.sharedId) : id}@${domain}>`
   const recipient = toEmailAddress(email.to.email, 'To')
   return { id, headers: headersOf(email, recipient, messageIdHeader), recipient, messageIdHeader }
 }
@@ -141,14 +144,14 @@ export function headOf(email: Omit<Email, 'html' | 'text'>) {
 const domainOf = rememberLast(asciiDomain)
 const fromHeader = rememberLast((name: string | null, email: string) => mailboxHeader('From', { name, email }))
 const subjectHeader = rememberLast((subject: string) => textHeader('Subject', subject))
-const dateHeader = rememberLast((ms: number) => `Date: ${new Date(ms).toUTCString().replace('GMT', '+0000')}`)
+const lastDateHeader = rememberLast(dateHeader)
 
 function headersOf(email: Omit<Email, 'html' | 'text'>, recipient: string, messageIdHeader: string): string[] {
   const headers = [
     fromHeader(email.from.name ?? null, email.from.email),
     ...(email.shown ? shownHeaders(email.shown) : [mailboxHeader('To', email.to, recipient)]),
     subjectHeader(email.subject),
-    dateHeader(email.date.getTime()),
+    lastDateHeader(email.date.getTime()),
     `Message-ID: ${messageIdHeader}`,
   ]
   if (email.replyTo && email.replyTo.length > 0) headers.push(mailboxListHeader('Reply-To', email.replyTo))

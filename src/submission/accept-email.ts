@@ -51,7 +51,17 @@ export async function acceptSubmission(
   }
 }
 
-/** The same Message-ID and recipient within 24 hours are one email. Keys of the API have no spaces. */
+/**
+ * Identifies an email that is repeated. A program may compose it again, with another date and other boundaries of the same
+ * length.
+ */
+function contentHashOf({ head, controls, parts }: ReadEmail, { hash: bodyHash, bytes }: NewFile): string {
+  const shown = parts.map(({ kind, content }) => hash('sha256', `${kind} ${content}`))
+  const body = shown.length > 0 ? [...shown, bytes] : [bodyHash]
+  return hash('sha256', JSON.stringify([head.from.email, head.subject, controls, body]))
+}
+
+/** The same Message-ID, recipient and content within 24 hours are one email. Keys of the API have no spaces. */
 const keyOf = (messageId: string, { emailKey }: EmailAddress) => `smtp ${hash('sha256', `${messageId} ${emailKey}`)}`
 
 type AsIs = {
@@ -72,7 +82,10 @@ async function acceptAsIs(
   const request = {
     kind: controls.kind,
     recipients,
-    ...(messageId !== null && { recipientKeys: recipients.map((recipient) => keyOf(messageId, recipient)) }),
+    ...(messageId !== null && {
+      recipientKeys: recipients.map((recipient) => keyOf(messageId, recipient)),
+      contentHash: contentHashOf(email, file),
+    }),
     subject: head.subject,
     tags: checkTags(controls.tags),
     sendAt: null,
@@ -120,15 +133,16 @@ async function acceptThroughFlow(
   const { messageId } = head
   const flowId = parseIdParam('flw', flow.id)
   const contextText = contextAsText(flow.context)
+  const contentHash = hash('sha256', `${flowId} ${contextText}`)
   const requests = recipients.map((recipient): SendRequest => {
     const idempotencyKey = messageId === null ? null : keyOf(messageId, recipient)
     return {
       ...{ organizationId, flowId, ...recipient, context: flow.context, contextText, idempotencyKey },
-      requestHash: idempotencyKey === null ? null : hash('sha256', idempotencyKey),
+      requestHash: idempotencyKey === null ? null : contentHash,
     }
   })
-  // Recipients are accepted independently of each other, so each of them must be acceptable before the first is.
-  if (requests.length > 1) await acceptor.check(requests)
-  const accepted = await Promise.all(requests.map((request) => acceptor.accept(request)))
+  const [first, ...others] = requests
+  // A single request shares its transaction with others.
+  const accepted = others.length > 0 ? await acceptor.acceptTogether(requests) : [await acceptor.accept(first!)]
   return accepted.map((each) => each.messageId)
 }

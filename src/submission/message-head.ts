@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { type Address, addressParser, decodeWords } from 'postal-mime'
 import { instructsRelay } from '../mail/relay-headers.ts'
 import { describesBody } from '../mime/body-parts.ts'
 import { fieldText, type HeaderField, isAscii, parseHeaderFields } from '../mime/header-fields.ts'
 import { headerText, type Mailbox, mailboxHeader, textHeader } from '../mime/headers.ts'
+import { dateHeader, newMessageIdHeader } from '../mime/new-headers.ts'
 import { parseEmail } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
 import { isControl } from './control-headers.ts'
@@ -151,14 +151,13 @@ export function headersToSend(
   )
   const names = new Set(kept.map(({ name }) => name))
   const mayEncode = createBudget()
-  const domain = head.from.email.slice(head.from.email.lastIndexOf('@') + 1)
   const lines = [
     ...kept
       .filter((field) => !describesBody(field))
       .map((field) => (field.name === 'from' ? mailboxHeader('From', head.from) : asciiField(field, mayEncode))),
     ...(names.has('to') || names.has('cc') ? [] : ['To: undisclosed-recipients:;']),
-    ...(names.has('date') ? [] : [`Date: ${now.toUTCString().replace('GMT', '+0000')}`]),
-    ...(head.messageId === null ? [`Message-ID: <${randomUUID()}@${domain}>`] : []),
+    ...(names.has('date') ? [] : [dateHeader(now.getTime())]),
+    ...(head.messageId === null ? [newMessageIdHeader(head.from.email)] : []),
     ...(names.has('mime-version') ? [] : ['MIME-Version: 1.0']),
   ]
   return {

@@ -26,6 +26,10 @@ const replies: Partial<Record<RefusalType, [code: number, status: string]>> = {
   unavailable: [451, '4.3.0'],
 }
 
+/** The key is made from the Message-ID. */
+const messageIdReused =
+  'An email with this Message-ID and other content was accepted within the last 24 hours. Use a new Message-ID.'
+
 /** Any other refusal concerns the email itself: the client must change it. */
 const rejectedContent: [code: number, status: string] = [550, '5.6.0']
 
@@ -34,7 +38,7 @@ export function replyFor(error: unknown): SmtpReply | undefined {
   if (error instanceof SmtpReply) return error
   if (!(error instanceof Refusal)) return undefined
   const [code, status] = replies[error.type] ?? rejectedContent
-  return new SmtpReply(code, status, error.message)
+  return new SmtpReply(code, status, error.type === 'idempotency_key_reused' ? messageIdReused : error.message)
 }
 
 type Connection = SMTPServer['connections'] extends Set<infer Each> ? Each : never

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../db/db.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
-import { leastId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
-import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
+import { groupBy } from '../values/group-by.ts'
+import { type EmailId, leastId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
+import {
+  findMessageByQueueId,
+  findMessages,
+  findMessagesOfAnyone,
+  findMessagesOfEmails,
+  type SentMessage,
+} from './tracking.sql.ts'
 
 /** The clues in a report about the message it refers to, most reliable first. */
 export type Clues = {
@@ -10,6 +17,8 @@ export type Clues = {
   signed: readonly string[]
   /** Message-IDs, with or without angle brackets. */
   messageIds: readonly string[]
+  /** The address that the report is about. The emails of several recipients have the same Message-ID. */
+  recipient?: string | undefined
   /** Ids under which a relay queued the message. */
   queueIds?: readonly string[]
 }
@@ -32,6 +41,7 @@ export async function findReported(
   organizationId?: OrganizationId,
 ): Promise<(SentMessage | undefined)[]> {
   const leads = reports.map((clues) => leadOf(tokens, clues, organizationId))
+  await nameShared(db, leads)
   const recent = leastId('msg', Date.now() - recentMs)
   const deadline = performance.now() + waitMs
   for (;;) {
@@ -41,6 +51,20 @@ export async function findReported(
     if (!isEarly || performance.now() > deadline) return found
     await sleep(checkEveryMs)
   }
+}
+
+/** Finds the messages that are named by the Message-ID of an email to several recipients. */
+async function nameShared(db: Reader, leads: readonly Lead[]): Promise<void> {
+  const shared = leads.filter(({ emailIds }) => emailIds.length > 0)
+  if (shared.length === 0) return
+  const emailIds = new Set(shared.flatMap((lead) => lead.emailIds))
+  const recipients = new Set(shared.map(({ recipient }) => recipient!))
+  const rows = await findMessagesOfEmails(db, [...emailIds], [...recipients])
+  const messages = new Map(groupBy(rows, ({ emailId, email }) => `${emailId} ${email}`))
+  for (const { emailIds: ids, recipient, organizationId, named } of shared)
+    for (const emailId of ids)
+      for (const message of messages.get(`${emailId} ${recipient}`) ?? [])
+        if (organizationId === undefined || organizationId === message.organizationId) named.push(message.id)
 }
 
 async function findMessagesOf(db: Reader, leads: readonly Lead[]): Promise<(SentMessage | undefined)[]> {
@@ -68,16 +92,21 @@ type Lead = {
   organizationId: OrganizationId | undefined
   signed: AddressIds[]
   named: MessageId[]
+  emailIds: EmailId[]
+  recipient: string | undefined
   queueIds: string[]
 }
 
-function leadOf(tokens: Tokens, { signed, messageIds, queueIds = [] }: Clues, only?: OrganizationId): Lead {
+function leadOf(tokens: Tokens, { signed, messageIds, recipient, queueIds = [] }: Clues, only?: OrganizationId): Lead {
   const verified = signed.flatMap((text) => tokens.verify('bounce', localPart(text)) ?? [])
   const allowed = only ? verified.filter(({ organizationId }) => organizationId === only) : verified
+  const names = messageIds.map((text) => localPart(text.replace(/^\s*<|>\s*$/g, '')))
   return {
     organizationId: only ?? allowed[0]?.organizationId,
     signed: allowed,
-    named: messageIds.flatMap((text) => parseId('msg', localPart(text.replace(/^\s*<|>\s*$/g, ''))) ?? []),
+    named: names.flatMap((name) => parseId('msg', name) ?? []),
+    emailIds: recipient ? names.flatMap((name) => parseId('eml', name) ?? []) : [],
+    recipient: recipient?.toLowerCase(),
     queueIds: [...queueIds],
   }
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import { first } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
-import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { ContactId, EmailId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** Resolves when the database responds. */
 export const askDatabase = (db: Reader) => db`select 1`
@@ -93,3 +93,20 @@ export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]):
     ) as message
     order by organizations.created_at desc`
 }
+
+export type MessageOfEmail = { organizationId: OrganizationId; id: MessageId; emailId: EmailId; email: string }
+
+/**
+ * Finds the messages of emails to these recipients, in lower case, by the id of the email alone, as `findMessagesOfAnyone`
+ * does.
+ */
+export const findMessagesOfEmails = (db: Reader, emailIds: readonly EmailId[], recipients: readonly string[]) =>
+  db<MessageOfEmail>`
+    select message.organization_id, message.id, message.email_id, message.email
+    from organizations
+    cross join lateral (
+      select organization_id, id, content_id as email_id, lower(email) as email
+      from messages
+      where messages.organization_id = organizations.id and messages.content_id = any(${emailIds}::uuid[])
+        and lower(email) = any(${recipients}::text[])
+    ) as message`

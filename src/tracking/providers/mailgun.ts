@@ -55,6 +55,7 @@ function reportOf(event: unknown): ProviderReport[] {
   const clues = {
     signed: [textAt(event, 'user-variables', idName) ?? ''],
     messageIds: [textAt(event, 'message', 'headers', 'message-id') ?? ''],
+    recipient: textAt(event, 'recipient'),
   }
   return [{ clues, occurredAt: timeOf(at(event, 'timestamp')), verdict }]
 }

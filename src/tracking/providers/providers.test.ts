@@ -222,6 +222,44 @@ test('a report reaches the older organization if an imported one has a message w
   expect(found.map((message) => message?.organizationId)).toEqual([other, ids.organizationId])
 })
 
+test('a report with the Message-ID of an email to several recipients concerns the recipient that it names', async () => {
+  const people = [1, 2, 3].map((n) => `shared-${n}@example.com`)
+  const { body } = await app.publicApi('POST', '/emails', {
+    ...{ from: 'hello@acme.example', to: people.slice(0, 2), bcc: people[2], subject: 'Hi', text: 'Hello' },
+  })
+  const mails = await until('the mails', () => {
+    const found = people.flatMap((address) => relay.mails.find((each) => each.recipient === address) ?? [])
+    return found.length === people.length ? found : undefined
+  })
+  const ids = new Set(mails.map(({ mail }) => mail.messageId))
+  expect([...ids]).toEqual([`<${body.data.id}@acme.example>`])
+  const [messageId] = ids
+  const bounce = { event: 'bounce', type: 'bounce', status: '5.1.1', reason: '550 5.1.1 The account does not exist' }
+  await sendgrid([{ ...bounce, email: people[1]!.toUpperCase(), 'smtp-id': messageId }])
+  await mailgun({
+    ...{
+      event: 'failed',
+      severity: 'permanent',
+      recipient: people[2],
+      message: { headers: { 'message-id': messageId } },
+    },
+    'delivery-status': { code: 550, message: '5.1.1 The account does not exist' },
+  })
+  const statuses = body.data.messages.map(async ({ id }: { id: string }) => {
+    const message = (await app.manage('GET', `/organization/messages/${id}`)).body.data
+    return [message.contact.email, message.status]
+  })
+  expect(await Promise.all(statuses)).toEqual([
+    [people[0], 'sent'],
+    [people[1], 'bounced'],
+    [people[2], 'bounced'],
+  ])
+  // Sent again, it is an email of its own.
+  await app.manage('POST', `/organization/messages/${body.data.messages[0].id}/send-again`)
+  const again = await until('the second mail', () => relay.mails.filter((each) => each.recipient === people[0])[1])
+  expect(again.mail.messageId).toMatch(/^<msg_/)
+})
+
 test('invalid requests are rejected by all providers', async () => {
   for (const provider of ['ses', 'sendgrid', 'mailgun', 'postmark'])
     for (const body of ['', '{', '[]', 'null', '"text"', '{"TopicArn":[]}', '\u0000'])

@@ -56,9 +56,12 @@ function readKey(text: string): KeyObject {
 function reportOf(event: unknown): ProviderReport[] {
   const verdict = verdictOf(event)
   if (!verdict) return []
-  const clues = { signed: textAt(event, idName) ?? '', messageId: textAt(event, 'smtp-id') ?? '' }
-  const occurredAt = timeOf(at(event, 'timestamp'))
-  return [{ clues: { signed: [clues.signed], messageIds: [clues.messageId] }, occurredAt, verdict }]
+  const clues = {
+    signed: [textAt(event, idName) ?? ''],
+    messageIds: [textAt(event, 'smtp-id') ?? ''],
+    recipient: textAt(event, 'email'),
+  }
+  return [{ clues, occurredAt: timeOf(at(event, 'timestamp')), verdict }]
 }
 
 function verdictOf(event: unknown): Verdict | undefined {
