@@ -1,22 +1,21 @@
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
-/** Runs one test file for longer than `npm test` does: `long-test.js FILE [--minutes N] [--seed S] [--only TEXT]`. */
+/** Runs test files for longer than `npm test` does: `long-test.js FILE… [--minutes N] [--seed S] [--only TEXT]`. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string' }, only: { type: 'string' } },
 })
 
-const [file] = positionals
 const minutes = Number(values.minutes)
-if (!file || !(minutes > 0)) {
-  console.error('Usage: long-test.js FILE [--minutes N] [--seed S] [--only TEXT]')
+if (positionals.length === 0 || !(minutes > 0)) {
+  console.error('Usage: long-test.js FILE… [--minutes N] [--seed S] [--only TEXT]')
   process.exit(2)
 }
 
 const child = spawn(
   'npx',
-  ['vitest', 'run', '--project', 'service', '--retry=0', '--disableConsoleIntercept=true', file],
+  ['vitest', 'run', '--project', 'service', '--retry=0', '--disableConsoleIntercept=true', ...positionals],
   {
     stdio: 'inherit',
     env: {

@@ -105,7 +105,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(api, tokenCheckRoutes())
       await add(api, memberRoutes({ members: parts.members }))
       await add(api, sendEmailRoutes({ acceptor, db, uploads: parts.uploads }))
-      await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks }))
+      await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, stages: parts.stages }))
       await add(api, metricRoutes({ read: parts.readMetrics }))
       await add(
         api,
@@ -153,7 +153,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   )
   await add(server, async (api) => {
     api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
-    await add(api, resendRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, db, read }))
+    await add(
+      api,
+      resendRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, stages: parts.stages, db, read }),
+    )
   })
   await add(
     server,

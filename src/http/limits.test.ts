@@ -55,6 +55,20 @@ test('each route limits the size of its body', async () => {
   expect((await app.manage('POST', '/organization/flows', flow)).status).toBe(201)
 })
 
+test('a body with more values than can be parsed in milliseconds is rejected', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const post = (more: string) =>
+    app.call('POST', '/api/v1/organization/contacts', {
+      headers: { authorization: `Bearer ${app.session}`, 'content-type': 'application/json' },
+      raw: `{"email":"a@b.example","more":${more}}`,
+    })
+  const tooMany = `${'['.repeat(150_000)}${']'.repeat(150_000)}`
+  const { status, body } = await post(tooMany)
+  expect([status, body.error.type]).toEqual([413, 'payload_too_large'])
+  // In a string, brackets and escaped quotes are only text.
+  expect((await post(JSON.stringify(`${tooMany}\\"${tooMany}`))).status).toBe(201)
+})
+
 test('closes a connection whose request body does not arrive, whether or not a response was sent', async () => {
   const server = createServer({
     log: pino({ level: 'silent' }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Uploads } from '../email-contents/uploads.ts'
 import { loadHtmlToText } from '../flows/text-from-html.ts'
+import type { NamedStages } from '../runtime/named-stages.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { invalid, Refusal } from '../values/errors.ts'
@@ -11,7 +12,12 @@ import { addressesIn, type EmailInput, parseEmailInput } from './email-input.ts'
 import type { AcceptedEmails, EmailRequest } from './email-request.ts'
 import { emailTextTask } from './email-text.task.ts'
 
-export type EmailParts = { emails: EmailAcceptor; uploads: Uploads; tasks: TaskPool }
+export type EmailParts = {
+  emails: EmailAcceptor
+  uploads: Uploads
+  tasks: TaskPool
+  stages: Pick<NamedStages, 'emailRequests'>
+}
 
 export type Submission = {
   organizationId: OrganizationId
@@ -28,15 +34,43 @@ const htmlOfOneTurn = { length: 2_000, tags: 200 }
 const htmlInline = { length: 20_000, tags: 500 }
 export const batchRecipientsMax = 1_000
 
-/**
- * Validates and accepts emails without a flow. Yields to the event loop between emails, and before anything that takes
- * milliseconds: a request may have a hundred emails of any form.
- */
+/** Validates and accepts emails without a flow. Of requests that take long to read, few are read at the same time. */
 export async function submitEmails(
   parts: EmailParts,
-  { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
+  submission: Submission,
 ): Promise<AcceptedEmails & { warnings: string[][] }> {
+  const { organizationId, inputs, isAtomic, idempotencyKey } = submission
   checkRecipients(inputs)
+  const read = () => readEmails(parts, submission)
+  const isLight = inputs.length <= lightEmailsMax && inputs.every(isLightEmail)
+  const { emails, warnings, requestHash } = await (isLight
+    ? read()
+    : parts.stages.emailRequests.run(organizationId, read))
+  const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
+  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes)
+  const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
+  return { ...accepted, warnings }
+}
+
+/** Reading and hashing the text of a light email takes a millisecond at most. */
+const lightEmailsMax = 10
+const lightLengthMax = 100_000
+
+const isLightEmail = (email: EmailInput | Refusal): boolean =>
+  email instanceof Refusal ||
+  ((email.html?.length ?? 0) + (email.text?.length ?? 0) <= lightLengthMax &&
+    (!email.html || typeof email.text === 'string' || isWithin(email.html, htmlInline)))
+
+type ReadEmails = { emails: (EmailRequest | Refusal)[]; warnings: string[][]; requestHash: string | null }
+
+/**
+ * Yields to the event loop between emails, and before anything that takes milliseconds: a request may have a hundred emails
+ * of any form.
+ */
+async function readEmails(
+  { tasks }: EmailParts,
+  { organizationId, inputs, files, isAtomic, idempotencyKey }: Submission,
+): Promise<ReadEmails> {
   const warnings: string[][] = []
   const emails: (EmailRequest | Refusal)[] = []
   const pacer = new Pacer(organizationId)
@@ -46,9 +80,7 @@ export async function submitEmails(
       if (input instanceof Refusal) throw input
       const parsed = parseEmailInput(input, files)
       warnings[index] = parsed.warnings
-      emails.push(
-        parsed.needsText ? await withText(parts.tasks, organizationId, parsed.request, pacer) : parsed.request,
-      )
+      emails.push(parsed.needsText ? await withText(tasks, organizationId, parsed.request, pacer) : parsed.request)
     } catch (error) {
       if (isAtomic || !(error instanceof Refusal) || error.type === 'unavailable')
         throw error instanceof Refusal && inputs.length > 1 ? atIndex(error, index) : error
@@ -56,11 +88,8 @@ export async function submitEmails(
       emails.push(error)
     }
   }
-  const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
-  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes)
   const requestHash = idempotencyKey === null ? null : await hashOfAll(inputs, files, isAtomic, pacer)
-  const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
-  return { ...accepted, warnings }
+  return { emails, warnings, requestHash }
 }
 
 /** In a request with several emails, the fields of a problem start with the position of the email. */

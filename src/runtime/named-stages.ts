@@ -45,6 +45,13 @@ export function createStages(registry: StageRegistry, { databaseConnections, web
       waitingPerOrganization: 1_000,
       waitMs: 60_000,
     }),
+    /** Requests with many or large emails while they are read, of which each takes up to seconds in turns. */
+    emailRequests: registry.stage('email requests', {
+      perOrganization: 2,
+      overall: 20,
+      waitingPerOrganization: 100,
+      waitMs: 30_000,
+    }),
     /** Test events: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
     webhookTests: registry.stage('webhook tests', {
       perOrganization: Math.min(3, webhookConcurrency),

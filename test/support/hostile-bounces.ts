@@ -4,7 +4,7 @@ import { type HostileInput, repeat } from './hostile-calls.ts'
 import type { Seeded } from './seeded.ts'
 import type { Victim } from './victim.ts'
 
-const bounceAddress = (victim: Victim) =>
+export const bounceAddress = (victim: Victim) =>
   `${victim.tokens.sign('bounce', { organizationId: victim.attacker.organizationId, messageId: newId('msg') })}@${victim.bounceDomain}`
 
 async function bounce(victim: Victim, mail: (to: string) => string): Promise<number> {

@@ -8,6 +8,8 @@ export type Seeded = {
   pick<T>(choices: readonly T[]): T
   chance(probability: number): boolean
   bytes(length: number): Buffer
+  /** Returns a copy in another order. */
+  shuffled<T>(items: readonly T[]): T[]
   /** Returns an independent generator, so that different parts do not affect each other's choices. */
   fork(): Seeded
 }
@@ -29,6 +31,10 @@ export function seeded(seed: number): Seeded {
     pick: (choices) => choices[int(0, choices.length - 1)]!,
     chance: (probability) => next() < probability,
     bytes: (length) => Buffer.from(Uint8Array.from({ length }, () => int(0, 255))),
+    shuffled: (items) => {
+      const left = [...items]
+      return Array.from({ length: left.length }, () => left.splice(int(0, left.length - 1), 1)[0]!)
+    },
     fork: () => seeded(int(0, 0xffffffff)),
   }
 }
