@@ -16,6 +16,7 @@ import { TemplateRunner } from '../src/flows/template-runner.ts'
 import { openLog } from '../src/runtime/log.ts'
 import { TaskPool } from '../src/tasks/pool.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../src/values/ids.ts'
+import { StageRegistry } from '../src/runtime/stage-registry.ts'
 import { toText } from '../src/values/ids.ts'
 
 const help = `Usage: npm run seed
@@ -106,7 +107,7 @@ async function seedContacts(db: Db, organizationId: OrganizationId): Promise<Con
   for (const name of ['Customers', 'Newsletter', 'Trial', 'Partners'])
     groups.push(await createGroup(db, organizationId, name))
   const tasks = new TaskPool({ processes: 1 })
-  const adder = new MemberAdder(db, tasks)
+  const adder = new MemberAdder(db, new StageRegistry(), tasks)
   for (let start = 0; start < contactsWanted; start += membersMax) {
     const members = Array.from({ length: membersMax }, (_, i) => memberOf(start + i))
     const group = groups[(start / membersMax) % groups.length]!

@@ -192,10 +192,18 @@ function createWorkers(parts: Parts) {
   const worker = <Work>(spec: WorkerSpec<Work>) => new Worker({ db, log, failures, hints, spec })
   const inFlightMax = inFlightMaxOf(parts)
   const broadcasts = broadcastsOfMessages(db)
-  const sending = sendJob({ ...attemptPartsOf(parts), db, templates, inFlightMax, broadcasts })
+  const sending = sendJob({
+    ...attemptPartsOf(parts),
+    db,
+    stageRegistry: parts.stageRegistry,
+    templates,
+    inFlightMax,
+    broadcasts,
+  })
   const isPaused = () => pause.isPaused
   const delivering = deliverJob({
     db,
+    stageRegistry: parts.stageRegistry,
     log,
     box: parts.box,
     safePost: parts.safePost,

@@ -129,7 +129,7 @@ export function createParts(options: PartsOptions) {
   const replica = replicaDb && createReplica({ limits, db, replicaDb, log, failures, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
   const counter = createEventCounter(metrics)
-  const events = new EventRecorder({ db, counter })
+  const events = new EventRecorder({ db, stages: stageRegistry, counter })
   measureFeedDelay(metrics, db)
   const egress = {
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -151,7 +151,7 @@ export function createParts(options: PartsOptions) {
       nameServers: config.DNS_SERVERS,
     }),
     sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
-    keys: new KeyCache(db, failures),
+    keys: new KeyCache(db, stageRegistry, failures),
     confirmations: new Confirmations(db),
     apiRequests: new ApiRequestLog({ db, failures }),
     sessions: new Sessions(secrets),
@@ -170,19 +170,19 @@ export function createParts(options: PartsOptions) {
     readCounts: createBoundedRead(db, stages.queries, { timeoutMs: countTimeoutMs, replica }),
     readAudiences: createBoundedRead(db, stages.audienceCounts, { timeoutMs: audienceTimeoutMs, replica }),
     readMetrics: createBoundedRead(db, stages.metrics, { replica }),
-    members: new MemberAdder(db, tasks),
+    members: new MemberAdder(db, stageRegistry, tasks),
     events,
     onSoftBounce: reporterOf(sendingParts),
     feedReaders: new WaitingReaders(db, failures),
     pause,
     quota,
-    acceptor: new Acceptor({ db, templates, runner, senders, quota }),
-    emails: new EmailAcceptor({ db, flows: new BuiltInFlows(db), templates, senders, quota }),
+    acceptor: new Acceptor({ db, stages: stageRegistry, templates, runner, senders, quota }),
+    emails: new EmailAcceptor({ db, stages: stageRegistry, flows: new BuiltInFlows(db), templates, senders, quota }),
     uploads: new Uploads(db, stageRegistry, { mibPerOrganization: limits.attachmentMibPerOrganization }),
     bucketFiles,
     servedImages: new ServedImages(db, bucketFiles, stageRegistry),
     addresses: new AddressPolicy(db),
-    hits: createHits({ db, events, counter, log, metrics, dataDir: config.DATA_DIR }),
+    hits: createHits({ db, stages: stageRegistry, events, counter, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: webhookSecretBox(secrets),

@@ -73,8 +73,8 @@ export function createSendingParts(options: SendingPartsOptions) {
     failures: new FailureLog({ log, isOutage: (error) => isConnectionFault(error) && !isQueryCanceled(error) }),
     templates: new TemplateCache(db),
     contents: new ContentStore(db, stageRegistry),
-    sendingLimits: new SendingLimits(db),
-    sites: new ReceivingSites(db, new SiteLookup(db, openCachedDns(config.DNS_SERVERS))),
+    sendingLimits: new SendingLimits(db, stageRegistry),
+    sites: new ReceivingSites(db, new SiteLookup(db, stageRegistry, openCachedDns(config.DNS_SERVERS))),
     tasks,
     runner: new TemplateRunner({
       tasks,
@@ -172,13 +172,14 @@ export const broadcastPartsOf = ({ db, log, failures, servers }: SendingParts, i
 
 /** Creates the worker that sends the parts of broadcasts. */
 export function createBroadcaster(parts: SendingParts, isPaused: () => boolean) {
-  const { db, log, failures, hints, templates } = parts
+  const { db, log, failures, hints, templates, stageRegistry } = parts
   let isStopping = false
   const broadcasting = broadcastJob({
     ...attemptPartsOf(parts),
     ...broadcastPartsOf(parts, isPaused),
     hints,
     templates,
+    stageRegistry,
     inFlightMax: inFlightMaxOf(parts),
     isStopping: () => isStopping,
   })

@@ -112,7 +112,9 @@ test('logs jobs, batches and loops that block the event loop', async () => {
 
   const batcher = new Batcher<number, number>({
     name: 'count',
+    organizationOf: () => 'a',
     itemsMax: 10,
+    waitingPerOrganization: 5,
     waitingMax: 10,
     run: async (items) => {
       block()

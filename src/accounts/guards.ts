@@ -47,7 +47,7 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
     limitRequest(key.id, reply)
   }
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const found = findKey(keys, keyTextOf(request))
+    const found = findKey(keys, keyTextOf(request), request.ip)
     if (found instanceof Promise) found.then((key) => useKey(key, request, reply)).then(() => done(), done)
     else done(errorOf(() => useKey(found, request, reply)))
   }
@@ -71,8 +71,8 @@ export function keyTextOf({ headers }: FastifyRequest): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-const findKey = (keys: KeyCache, text: unknown) =>
-  typeof text === 'string' && apiKeyPattern.test(text) ? keys.find(text) : undefined
+const findKey = (keys: KeyCache, text: unknown, address: string) =>
+  typeof text === 'string' && apiKeyPattern.test(text) ? keys.find(text, address) : undefined
 
 /** Returns the organization of the API key or session, or undefined on routes without one. */
 export const organizationOf = (request: FastifyRequest): OrganizationId | undefined =>
@@ -119,7 +119,7 @@ export function requireCaller(parts: Parameters<typeof requireMember>[0] & Param
     const { authorization, 'x-api-token': header } = request.headers
     const text = authorization === undefined ? header : bearerKey(authorization)
     if (text === undefined) return requireSession(request, reply)
-    const key = await findKey(parts.keys, text)
+    const key = await findKey(parts.keys, text, request.ip)
     if (!key) throw new Refusal('unauthorized', 'The API key is invalid. Send a valid key or sign in.')
     request.apiKey = key
     limitRequest(key.id, reply)

@@ -4,6 +4,7 @@ import { failureLog } from '../../test/support/failure-log.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import type { Db } from '../db/db.ts'
 import { parseId } from '../values/ids.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { KeyCache } from './key-cache.ts'
 
 test('rejects a key that is deleted while it is being looked up', async () => {
@@ -18,15 +19,19 @@ test('rejects a key that is deleted while it is being looked up', async () => {
     await deleted
     return rows
   }
-  const keys = new KeyCache(Object.assign(read, app.db) as Db, failureLog(pino({ level: 'silent' })))
+  const keys = new KeyCache(
+    Object.assign(read, app.db) as Db,
+    new StageRegistry(),
+    failureLog(pino({ level: 'silent' })),
+  )
 
-  const first = keys.find(key)
+  const first = keys.find(key, '127.0.0.1')
   await asked
   await app.manage('DELETE', `/organization/api-keys/${id}`)
   keys.forget(parseId('key', id)!)
   tellDeleted()
   expect(await first).toBeUndefined()
-  expect(await keys.find(key)).toBeUndefined()
+  expect(await keys.find(key, '127.0.0.1')).toBeUndefined()
 })
 
 test('accepts a cached key for four seconds while the database is unavailable', async () => {
@@ -36,16 +41,20 @@ test('accepts a cached key for four seconds while the database is unavailable', 
     if (away) throw new Error('away')
     return app.db(strings, ...values)
   }
-  const keys = new KeyCache(Object.assign(read, app.db) as Db, failureLog(pino({ level: 'silent' })))
+  const keys = new KeyCache(
+    Object.assign(read, app.db) as Db,
+    new StageRegistry(),
+    failureLog(pino({ level: 'silent' })),
+  )
   const knownAt = Date.now()
   vi.useFakeTimers({ toFake: ['Date'], now: knownAt })
   try {
-    const known = await keys.find(app.apiKey)
+    const known = await keys.find(app.apiKey, '127.0.0.1')
     away = true
     vi.setSystemTime(knownAt + 3_999)
-    expect(keys.find(app.apiKey)).toBe(known)
+    expect(keys.find(app.apiKey, '127.0.0.1')).toBe(known)
     vi.setSystemTime(knownAt + 4_000)
-    await expect(keys.find(app.apiKey)).rejects.toThrow('away')
+    await expect(keys.find(app.apiKey, '127.0.0.1')).rejects.toThrow('away')
   } finally {
     vi.useRealTimers()
   }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { clientNetwork } from '../values/client-address.ts'
+import type { Batcher } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
@@ -19,6 +21,10 @@ const validForMs = 4_000
 const keysMax = 10_000
 const touchEveryMs = 60_000
 const lookUpsWaitingMax = 10_000
+const lookUpsWaitingPerNetwork = 2_000
+
+/** Nothing is known yet of the organization, so each client network has a share of the look-ups. */
+type LookUp = { hash: string; network: string }
 
 type Entry = { key: KnownKey; confirmedAt: number; used: boolean; touchedAt: number }
 
@@ -31,19 +37,22 @@ export class KeyCache {
   readonly #failures: FailureLog
   /** Keyed by the API key instead of its hash, so that the hot path needs no hashing. Never stored or logged. */
   readonly #entries = new Map<string, Entry>()
-  readonly #lookUps: Batcher<string, KnownKey | undefined>
+  readonly #lookUps: Batcher<LookUp, KnownKey | undefined>
   /** How often keys were forgotten in this process. */
   #deletions = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(db: Db, failures: FailureLog) {
+  constructor(db: Db, stages: StageRegistry, failures: FailureLog) {
     this.#db = db
     this.#failures = failures
-    this.#lookUps = new Batcher({
+    this.#lookUps = stages.batcher({
       name: 'look up keys',
+      organizationOf: ({ network }) => network,
       itemsMax: 500,
+      waitingPerOrganization: lookUpsWaitingPerNetwork,
       waitingMax: lookUpsWaitingMax,
-      run: async (hashes) => {
+      run: async (lookUps) => {
+        const hashes = lookUps.map(({ hash }) => hash)
         const found = new Map((await findKeysByHash(db, hashes)).map((key) => [key.hash, key]))
         return hashes.map((hash) => ({ ok: true, value: found.get(hash) }))
       },
@@ -59,14 +68,14 @@ export class KeyCache {
     clearInterval(this.#timer)
   }
 
-  /** Returns undefined if the key is unknown or revoked. */
-  find(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+  /** `address`: of the client. Returns undefined if the key is unknown or revoked. */
+  find(text: string, address: string): KnownKey | undefined | Promise<KnownKey | undefined> {
     const entry = this.#entries.get(text)
     if (entry && Date.now() - entry.confirmedAt < validForMs) {
       entry.used = true
       return entry.key
     }
-    return this.#lookUp(text)
+    return this.#lookUp(text, clientNetwork(address))
   }
 
   /** Makes a key that was deleted in this process invalid immediately. */
@@ -81,15 +90,15 @@ export class KeyCache {
     for (const [text, { key }] of this.#entries) if (key.organizationId === id) this.#entries.delete(text)
   }
 
-  async #lookUp(text: string): Promise<KnownKey | undefined> {
+  async #lookUp(text: string, network: string): Promise<KnownKey | undefined> {
     const deletions = this.#deletions
-    const key = await this.#lookUps.add(hashKey(text))
+    const key = await this.#lookUps.add({ hash: hashKey(text), network })
     if (!key) {
       this.#entries.delete(text)
       return undefined
     }
     // The key may have been read before a deletion, so it is looked up again.
-    if (deletions !== this.#deletions) return this.#lookUp(text)
+    if (deletions !== this.#deletions) return this.#lookUp(text, network)
     if (this.#entries.size >= keysMax) this.#entries.clear()
     const known = this.#entries.get(text)
     this.#entries.set(text, { key, confirmedAt: Date.now(), used: true, touchedAt: known?.touchedAt ?? 0 })

@@ -1,4 +1,5 @@
-import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../db/cluster/batches.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { mayRecordAgain } from '../events/record.ts'
@@ -9,7 +10,6 @@ import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
-import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import type { BroadcastId, OrganizationId } from '../values/ids.ts'
 import { interrupted, type PauseParts, pauseAutomatically } from './automatic-pause.ts'
@@ -36,6 +36,7 @@ export type BroadcastJobParts = AttemptParts &
     failures: FailureLog
     hints: Hints
     templates: TemplateCache
+    stageRegistry: StageRegistry
     inFlightMax: number
   }
 
@@ -74,9 +75,11 @@ export type BroadcastJob = {
 
 /** Sends the parts of broadcasts. */
 export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
-  const options: BatcherOptions<RecipientResult, void> = {
+  const options: DbBatcherOptions<RecipientResult, void> = {
     name: 'settle broadcasts',
+    organizationOf: ({ organizationId }) => organizationId,
     itemsMax: settleBatchMax,
+    waitingPerOrganization: settleWaitingMax / 2,
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
     run: async (batch) => {
@@ -84,7 +87,7 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   }
-  const results = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
+  const results = createBatcher(parts.db, parts.stageRegistry, options)
   const slots = new Slots(Math.ceil(parts.inFlightMax * inFlightShare))
   const sender: Sender = { ...parts, results, slots, slotsWithServers: new Map(), turns: new Map() }
   parts.hints.on(broadcastKind, {

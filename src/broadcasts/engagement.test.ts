@@ -20,6 +20,7 @@ import { rebuildCounters } from '../events/rebuild.ts'
 import { EventRecorder, type NewEvent, recordEvents } from '../events/record.ts'
 import { dayMs, hourMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { toText } from '../values/ids.ts'
 
 type Recipient = ListedRecipient & { message_id: string; links: string[] }
@@ -97,7 +98,7 @@ async function recordInBatches({ db }: TestApp, random: Seeded, events: readonly
     .map((event) => ({ event, position: random.next() }))
     .sort((a, b) => a.position - b.position)
     .map(({ event }) => event)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   while (given.length > 0) {
     const batch = given.splice(0, random.int(1, 40))
     if (random.chance(0.5)) await Promise.all(batch.map((event) => recorder.record(event)))

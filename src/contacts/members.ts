@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import { findChangeWebhooks, recordContactChanges } from '../events/contact-changes.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -22,8 +23,7 @@ const inlineBytesMax = 16 * 1024
  * Requests stored at the same time. Each uses a connection and some megabytes; the others wait here rather than for
  * connections that other requests need.
  */
-const atOnceMax = 3
-const waitingMax = 30
+const additions = { perOrganization: 1, overall: 3, waitingPerOrganization: 20, waitMs: 30_000 }
 
 export type Stored = {
   created: number
@@ -47,18 +47,12 @@ type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Mem
 export class MemberAdder {
   readonly #db: Db
   readonly #tasks: TaskPool
-  readonly #additions: Batcher<Addition, Stored>
+  readonly #additions: Stage
 
-  constructor(db: Db, tasks: TaskPool) {
+  constructor(db: Db, stages: StageRegistry, tasks: TaskPool) {
     this.#db = db
     this.#tasks = tasks
-    this.#additions = new Batcher({
-      name: 'add members',
-      run: async ([addition]) => [{ ok: true, value: await storeInGroup(db, addition!) }],
-      itemsMax: 1,
-      concurrency: atOnceMax,
-      waitingMax,
-    })
+    this.#additions = stages.stage('add members', additions)
   }
 
   /**
@@ -76,7 +70,9 @@ export class MemberAdder {
       tooLarge,
       changed: _changed,
       ...stored
-    } = await this.#additions.add({ organizationId, groupId, members, actor })
+    } = await this.#additions.run(organizationId, () =>
+      storeInGroup(this.#db, { organizationId, groupId, members, actor }),
+    )
     for (const { index, email } of tooLarge)
       rejected.push({ index, email, field: 'attributes', problem: attributesTooLarge })
     if (stored.created + stored.updated === 0) throw allRejected(rejected)

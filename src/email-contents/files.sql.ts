@@ -44,10 +44,34 @@ export const lockFilesByHash = (
 
 export type NewFileRow = { organizationId: OrganizationId; id: FileId; hash: string; bytes: number; uses: number }
 
-export const insertFile = (tx: Tx, { organizationId, id, hash, bytes, uses }: NewFileRow) =>
-  tx`
+/** Not awaited: if it fails, the transaction fails. */
+export function insertFiles(tx: Tx, organizationId: OrganizationId, files: readonly NewFileRow[]): void {
+  tx.send`
     insert into stored_files (organization_id, id, hash, bytes, uses)
-    values (${organizationId}, ${id}, decode(${hash}, 'hex'), ${bytes}, ${uses})`
+    select ${organizationId}, file.id, decode(file.hash, 'hex'), file.bytes, file.uses
+    from unnest(
+      ${files.map(({ id }) => id)}::uuid[], ${files.map(({ hash }) => hash)}::text[],
+      ${files.map(({ bytes }) => bytes)}::int8[], ${files.map(({ uses }) => uses)}::int4[]
+    ) as file (id, hash, bytes, uses)`
+}
+
+/** The content is one parameter, because an array of byte strings is sent as text, in twice the size. */
+export function insertChunks(
+  tx: Tx,
+  organizationId: OrganizationId,
+  chunks: readonly { id: FileId; position: number; chunk: Buffer }[],
+) {
+  let end = 1
+  const starts = chunks.map(({ chunk }) => (end += chunk.length) - chunk.length)
+  return tx`
+    insert into stored_file_chunks (organization_id, file_id, position, bytes)
+    select ${organizationId}, chunk.file_id, chunk.position, substring(content.bytes from chunk.start for chunk.length)
+    from (select ${Buffer.concat(chunks.map(({ chunk }) => chunk))}::bytea as bytes) as content,
+      unnest(
+        ${chunks.map(({ id }) => id)}::uuid[], ${chunks.map(({ position }) => position)}::int4[],
+        ${starts}::int4[], ${chunks.map(({ chunk }) => chunk.length)}::int4[]
+      ) as chunk (file_id, position, start, length)`
+}
 
 /** Returns undefined if the upload was deleted. */
 export const finishUpload = (tx: Tx, { organizationId, id, hash, bytes, uses }: NewFileRow) =>

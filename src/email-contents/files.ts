@@ -10,10 +10,12 @@ import {
   findChunk,
   finishUpload,
   insertChunk,
-  insertFile,
+  insertChunks,
+  insertFiles,
   insertUpload,
   lockFiles,
   lockFilesByHash,
+  type NewFileRow,
 } from './files.sql.ts'
 
 /**
@@ -23,6 +25,7 @@ import {
 export const chunkBytes = 57 * 1_024
 /** The content of a file up to this size is held in memory until its email is accepted. */
 export const smallFileBytesMax = 256 * 1024
+const writtenBytesMax = 1024 * 1024
 
 /** A file of an email that is not accepted yet. */
 export type NewFile = {
@@ -127,20 +130,29 @@ export async function useFiles(
   )
   const storedAs = new Map<FileId, FileId>()
   const more: { id: FileId; uses: number }[] = []
+  const written: WrittenFile[] = []
   for (const [known, same] of byHash) {
     const stored = existing.get(known)
     if (stored) more.push({ id: stored, uses: same.length })
-    const id = stored ?? (await storeFile(tx, organizationId, same))
+    const id = stored ?? (await storeFile(tx, organizationId, same, written))
     for (const file of same) storedAs.set(file.id, id)
     const duplicates = new Set(same.filter((file) => file.content === null && file.id !== id).map((file) => file.id))
     await deleteFiles(tx, organizationId, [...duplicates])
   }
   if (more.length > 0) await changeUses(tx, organizationId, more)
+  if (written.length > 0) await writeFiles(tx, organizationId, written)
   return storedAs
 }
 
-/** Stores a file that several emails of a request may use. */
-async function storeFile(tx: Tx, organizationId: OrganizationId, same: readonly NewFile[]): Promise<FileId> {
+type WrittenFile = { row: NewFileRow; content: Buffer }
+
+/** Stores a file that several emails of a request may use. One that is in memory is added to `written`. */
+async function storeFile(
+  tx: Tx,
+  organizationId: OrganizationId,
+  same: readonly NewFile[],
+  written: WrittenFile[],
+): Promise<FileId> {
   const { id, hash: known, bytes, content } = same.find((file) => file.content === null) ?? same[0]!
   const row = { organizationId, id, hash: known, bytes, uses: same.length }
   if (content === null) {
@@ -148,10 +160,28 @@ async function storeFile(tx: Tx, organizationId: OrganizationId, same: readonly 
       throw new Refusal('unavailable', 'The request took too long. Try again.', { retryAfterSeconds: 1 })
     return id
   }
-  await insertFile(tx, row)
-  for (const [position, chunk] of chunksOf(content).entries())
-    await insertChunk(tx, organizationId, id, position, chunk)
+  written.push({ row, content })
   return id
+}
+
+/** Writes small files, those of about a megabyte with one statement. */
+async function writeFiles(tx: Tx, organizationId: OrganizationId, files: readonly WrittenFile[]): Promise<void> {
+  for (let start = 0; start < files.length; ) {
+    let [end, bytes] = [start, 0]
+    while (end < files.length && (end === start || bytes + files[end]!.content.length <= writtenBytesMax))
+      bytes += files[end++]!.content.length
+    const some = files.slice(start, end)
+    const chunks = some.flatMap(({ row, content }) =>
+      chunksOf(content).map((chunk, position) => ({ id: row.id, position, chunk })),
+    )
+    insertFiles(
+      tx,
+      organizationId,
+      some.map(({ row }) => row),
+    )
+    await insertChunks(tx, organizationId, chunks)
+    start = end
+  }
 }
 
 export const chunksOf = (content: Buffer): Buffer[] =>

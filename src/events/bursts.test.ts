@@ -7,6 +7,7 @@ import { newId } from '../values/ids.ts'
 import { labelAsMachine } from './bursts.sql.ts'
 import { burstsOf } from './bursts.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)
@@ -79,7 +80,7 @@ test('a click of a burst that is recorded again, together with a new one, stays 
   const world = await createWorld(db)
   const burst = ['a', 'b', 'c'].map((link, index) => click(world, 0, link, { at: after(index) }))
   await record(db, burst)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   const later = click(world, 0, 'a', { at: after(60_000) })
   expect(await Promise.all([burst[0]!, later].map((event) => recorder.record(event)))).toEqual([false, true])
   expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 4, unique: 1, machine: 3 })
@@ -164,7 +165,7 @@ test('a burst recorded by concurrent processes is detected', async () => {
   const { db } = testDb
   const world = await createWorld(db, { messages: 30 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each }))
+  const recorders = others.map((each) => new EventRecorder({ db: each, stages: new StageRegistry() }))
   await Promise.all(
     world.messages.flatMap((_, index) =>
       ['a', 'b', 'c'].map((link, which) => recorders[which]!.record(click(world, index, link, { at: after(which) }))),

@@ -3,6 +3,7 @@ import { click, createWorld, eventIn, record } from '../../test/support/event-wo
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const at = '2026-03-01T10:40:00Z'
@@ -63,7 +64,7 @@ test('the number of links counted on a day is limited; the others are counted to
   const { db } = testDb
   const world = await createWorld(db, { messages: 80 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each }))
+  const recorders = others.map((each) => new EventRecorder({ db: each, stages: new StageRegistry() }))
   const clicks = world.messages.flatMap((_, index) =>
     [0, 1].map((day) =>
       click(world, index, `order/${index}`, {

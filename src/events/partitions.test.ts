@@ -9,6 +9,7 @@ import { leastId } from '../values/ids.ts'
 import { createPartition } from './partitions.sql.ts'
 import { dropOldEvents, ensurePartitions } from './partitions.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { derivedEventId, EventRecorder, recordEvents } from './record.ts'
 
 const rowsByPartition = async (db: Db) => {
@@ -101,7 +102,7 @@ test('an event that waits for the lock is written there as well', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   let recording: Promise<boolean> | undefined
   await db.begin(async (tx) => {
     await tx.script('lock table events_default in access exclusive mode')

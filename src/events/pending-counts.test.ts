@@ -7,6 +7,7 @@ import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }
@@ -26,7 +27,7 @@ oneServerTest(
     await using testDb = await createTestDb()
     const { db } = testDb
     const worlds = await createWorlds(db)
-    const recorder = new EventRecorder({ db })
+    const recorder = new EventRecorder({ db, stages: new StageRegistry() })
     await addPendingCounts(db)
     const events = worlds.flatMap((world) => [eventIn(world, 0, 'emailOpen'), click(world, 1, 'a')])
     await Promise.all(events.map((event) => recorder.record(event)))
@@ -54,7 +55,7 @@ test('pending counts are neither lost nor doubled while several processes record
   const rounds = 5
   await Promise.all(
     others.map(async (other) => {
-      const recorder = new EventRecorder({ db: other })
+      const recorder = new EventRecorder({ db: other, stages: new StageRegistry() })
       for (let round = 0; round < rounds; round++) {
         await Promise.all(worlds.map((world) => recorder.record(eventIn(world, round % 4, 'emailOpen'))))
         await addPendingCounts(other)
@@ -72,7 +73,7 @@ test('pending counts are neither lost nor doubled while several processes record
 test('the running service adds pending counts', async () => {
   await using app = await startTestApp()
   const world = await createWorld(app.db, { messages: 20, flows: 20 })
-  const recorder = new EventRecorder({ db: app.db })
+  const recorder = new EventRecorder({ db: app.db, stages: new StageRegistry() })
   await Promise.all(world.messages.map((_, index) => recorder.record(eventIn(world, index, 'emailOpen'))))
   await until('the counts', async () => (await storedCounts(app.db, world.organizationId, 'emailOpen')).total === 20)
 })

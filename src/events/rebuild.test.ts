@@ -3,6 +3,7 @@ import { click, createWorld, eventIn, record, storedCounts } from '../../test/su
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { readMigrations } from '../db/migrate.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 async function recorded({ db }: TestDb) {
@@ -148,7 +149,7 @@ test('events recorded during a rebuild are neither lost nor reported', async () 
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await recorded(testDb)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   let going = true
   let count = 0
   const recording = (async () => {

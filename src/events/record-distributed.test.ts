@@ -12,6 +12,7 @@ import {
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 async function createWorlds(db: Db, number: number): Promise<World[]> {
@@ -28,7 +29,7 @@ test('events of many organizations are recorded in one transaction for each node
   await using testDb = await createTestDb()
   const db = await asDistributed(testDb.db)
   const worlds = await createWorlds(db, 12)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   // The values of the day are stored by the first events of a flow.
   await Promise.all(worlds.map((world) => recorder.record(eventIn(world, 0, 'emailOpen'))))
   using statements = collectStatements()
@@ -45,7 +46,7 @@ test('an event that was recorded before does not keep the others of its batch fr
   await using testDb = await createTestDb()
   const db = await asDistributed(testDb.db)
   const worlds = await createWorlds(db, 6)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   const [known, ...rest] = worlds.map((world) => eventIn(world, 0, 'emailOpen'))
   await record(db, [known!])
   const results = await Promise.all([known!, known!, ...rest, rest[0]!].map((event) => recorder.record(event)))
@@ -59,7 +60,7 @@ test('first occurrences and bursts of clicks are the same as on one server', asy
   await using testDb = await createTestDb()
   const db = await asDistributed(testDb.db)
   const worlds = await createWorlds(db, 4)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   const at = (second: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, second))
   const steps = (world: World) => [
     [eventIn(world, 0, 'emailOpen', { at: at(30) }), click(world, 1, 'a', { at: at(1) })],

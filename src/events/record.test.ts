@@ -6,6 +6,7 @@ import type { BounceDetail } from '../values/event-types.ts'
 import { newId } from '../values/ids.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { derivedEventId, EventRecorder } from './record.ts'
 
 const bounce = (type: 'hard' | 'soft', reason = 'no such user'): BounceDetail => ({
@@ -197,7 +198,7 @@ test('the recorder returns whether each event was new, and notifies workers of d
   const hints = new Hints(db)
   let hinted = 0
   hints.on('webhook.deliver', { due: () => hinted++ })
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   const event = eventIn(world, 0, 'emailOpen')
   expect(await Promise.all([recorder.record(event), recorder.record(event)])).toEqual([true, false])
   expect(hinted).toBe(0)
@@ -211,7 +212,7 @@ test('an event that the database rejects fails alone', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  const recorder = new EventRecorder({ db })
+  const recorder = new EventRecorder({ db, stages: new StageRegistry() })
   // A flow without a message cannot be counted.
   const bad = { ...eventIn(world, 0, 'emailOpen'), messageId: null }
   const events = [eventIn(world, 0, 'emailOpen'), bad, eventIn(world, 0, 'emailOpen'), eventIn(world, 0, 'emailOpen')]
@@ -236,7 +237,7 @@ test('recorders in several processes neither lose nor double counts, nor deadloc
   const { db } = testDb
   const world = await createWorld(db, { messages: 20, flows: 3 })
   const others = openAgain(testDb, 3)
-  const recorders = others.map((each) => new EventRecorder({ db: each }))
+  const recorders = others.map((each) => new EventRecorder({ db: each, stages: new StageRegistry() }))
   const events = Array.from({ length: 600 }, (_, index) => {
     const at = new Date(Date.UTC(2026, 2, 1) + ((index * 7919) % 600) * 60_000)
     const message = (index * 31) % world.messages.length

@@ -1,9 +1,9 @@
 import { Counter, type Registry } from 'prom-client'
-import { createNodeBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { createNodeBatcher, type DbBatcherOptions, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { areHandedOver } from '../queue/queue.ts'
-import type { BatcherOptions } from '../runtime/batcher.ts'
 import { type EventData, eventNames } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import { type ContactId, derivedId, type EventId, type MessageId } from '../values/ids.ts'
@@ -195,6 +195,7 @@ function laterClicks(events: readonly NewEvent[], firsts: readonly First[]): Set
 
 const batchMax = 500
 const waitingMax = 20_000
+const waitingPerOrganization = 10_000
 const triesMax = 5
 
 /** Counts the events that the recorders of this process record. `emailSent` is recorded with its message. */
@@ -209,26 +210,36 @@ export function createEventCounter(registry: Registry): Counter<'event'> {
   return counter
 }
 
+export type EventRecorderOptions = {
+  db: Db
+  stages: StageRegistry
+  counter?: Counter<'event'>
+  /** Among the stages of the service. */
+  name?: string
+}
+
 /** Records single events in batches. When `record` resolves, the event is committed. */
 export class EventRecorder {
   readonly #db: Db
   readonly #counter: Counter<'event'> | undefined
   readonly #batcher: ItemBatcher<NewEvent, boolean>
 
-  constructor({ db, counter }: { db: Db; counter?: Counter<'event'> }) {
+  constructor({ db, stages, counter, name = 'record events' }: EventRecorderOptions) {
     this.#db = db
     this.#counter = counter
-    const options: BatcherOptions<NewEvent, boolean> = {
-      name: 'record events',
+    const options: DbBatcherOptions<NewEvent, boolean> = {
+      name,
+      organizationOf: ({ organizationId }) => organizationId,
       run: (events) => this.#run(events),
       itemsMax: batchMax,
+      waitingPerOrganization,
       waitingMax,
       // While one batch is being committed, this process prepares the next.
       concurrency: 2,
       // An event with data that PostgreSQL rejects must not fail the other events of its batch.
       splitOn: isDataFault,
     }
-    this.#batcher = createNodeBatcher(db, options, ({ organizationId }) => organizationId)
+    this.#batcher = createNodeBatcher(db, stages, options)
   }
 
   /** Resolves to false if the event was recorded before. */

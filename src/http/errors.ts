@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionFault } from '../db/db.ts'
-import { BatcherFull } from '../runtime/batcher.ts'
 import { type FieldProblem, Refusal, statusOf } from '../values/errors.ts'
 import { unknownFieldProblem } from './unknown-fields.ts'
 
@@ -99,7 +98,7 @@ export function errorBody(code: number, type: string, message: string, fields: F
 /** Returns undefined for internal errors. */
 export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  if (error instanceof BatcherFull || isConnectionFault(error))
+  if (isConnectionFault(error))
     return new Refusal('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
       retryAfterSeconds: unavailableRetrySeconds,
     })

@@ -5,6 +5,7 @@ import { BuiltInFlows } from '../flows/built-in-flows.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { EmailAcceptor } from './accept-emails.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import type { EmailSubmission } from './email-request.ts'
 
 /** An email by SMTP: each recipient has a key, as made from the Message-ID. */
@@ -46,6 +47,7 @@ test('of emails with the same Message-ID that arrive at once for other recipient
   await using app = await startTestApp({}, ['serve'])
   const { db } = app
   const acceptor = new EmailAcceptor({
+    stages: new StageRegistry(),
     db,
     flows: new BuiltInFlows(db),
     templates: new TemplateCache(db),

@@ -1,4 +1,4 @@
-import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../db/cluster/batches.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Senders } from '../domains/senders.ts'
@@ -6,7 +6,8 @@ import { writeContents } from '../email-contents/contents.ts'
 import type { BuiltInFlow, BuiltInFlows } from '../flows/built-in-flows.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
-import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
+import type { Settled } from '../runtime/batcher.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId } from '../values/ids.ts'
@@ -18,7 +19,7 @@ import {
   type NewMessage,
   releaseKeys,
 } from './accept.sql.ts'
-import { keyReused, tooBusy } from './replay.ts'
+import { acceptWeights, weightOf } from './accept-weights.ts'
 import { draftEmail, type LookUps, personKey } from './draft-email.ts'
 import type {
   AcceptedEmails,
@@ -31,11 +32,13 @@ import type {
   Pending,
 } from './email-request.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
+import { keyReused, tooBusy } from './replay.ts'
 import { answerText, resultsOf, type StoredAnswer } from './stored-answer.ts'
 import { createContacts, insertToSend } from './write-messages.ts'
 
 export type EmailAcceptorParts = {
   db: Db
+  stages: StageRegistry
   flows: BuiltInFlows
   templates: TemplateCache
   senders: Pick<Senders, 'loadForCheck' | 'checkLoaded'>
@@ -45,7 +48,8 @@ export type EmailAcceptorParts = {
 type Result = Settled<AcceptedEmails>
 
 const itemsMax = 100
-const waitingMax = 1_000
+const waitingPerOrganization = 500
+const waitingMax = 2_000
 /** Rounds in which a contact or key was written by another request between look-up and write. */
 const roundsMax = 8
 
@@ -59,14 +63,19 @@ export class EmailAcceptor {
 
   constructor(parts: EmailAcceptorParts) {
     this.#parts = parts
-    const options: BatcherOptions<Item, AcceptedEmails> = {
+    const options: DbBatcherOptions<Item, AcceptedEmails> = {
       name: 'accept emails',
+      organizationOf: ({ organizationId }) => organizationId,
       run: (items) => this.#acceptAll(items),
       itemsMax,
+      waitingPerOrganization,
       waitingMax,
+      weights: { weightOf: weightOfSubmission, ...acceptWeights },
+      // While one batch is being committed, this process prepares the next.
+      concurrency: 2,
       splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
-    this.#batcher = createBatcher(parts.db, options, ({ organizationId }) => organizationId)
+    this.#batcher = createBatcher(parts.db, parts.stages, options)
   }
 
   /** Throws `Refusal` if nothing could be accepted because of the submission as a whole. */
@@ -239,6 +248,13 @@ const senderOf = ({ organizationId }: Item, { content }: EmailRequest) => ({
   address: content.details.from?.email ?? null,
   path: 'from' as const,
 })
+
+const weightOfSubmission = ({ emails }: Item) => {
+  let weight = 0
+  for (const email of emails)
+    if (!(email instanceof Refusal)) weight += weightOf(email.recipients.length, email.content)
+  return weight
+}
 
 const rowsOf = (pending: readonly Pending[]) =>
   pending.reduce(

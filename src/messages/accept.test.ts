@@ -9,6 +9,7 @@ import { TemplateCache } from '../flows/template-cache.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { parseId } from '../values/ids.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { Acceptor } from './accept.ts'
 
 const newApp = await startSharedApp({}, ['serve'])
@@ -184,7 +185,7 @@ const runner = new TemplateRunner({ tasks, cpuMs: 20 })
 afterAll(() => tasks.stop())
 
 const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ db: app.db, templates, runner, senders: anySender })
+  new Acceptor({ stages: new StageRegistry(), db: app.db, templates, runner, senders: anySender })
 
 function requestOf(app: TestApp, flowId: string, context: object) {
   const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
@@ -256,6 +257,7 @@ test('an error unrelated to the data fails the batch without retrying each reque
   const flowId = parseId('flw', await createFlow(app))!
   const organizationId = parseId('org', app.organizationId)!
   const acceptor = new Acceptor({
+    stages: new StageRegistry(),
     db: app.db,
     templates: new TemplateCache(app.db),
     runner,

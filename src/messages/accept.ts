@@ -1,4 +1,4 @@
-import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions, type ItemBatcher } from '../db/cluster/batches.ts'
 import { transactionTime } from '../db/cluster/shards.ts'
 import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
@@ -7,17 +7,20 @@ import { type ContentToWrite, writeContents } from '../email-contents/contents.t
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
-import type { BatcherOptions, Settled } from '../runtime/batcher.ts'
+import type { Settled } from '../runtime/batcher.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
 import { findFlowStates, flowsOf, lockRecipients, type NewMessage } from './accept.sql.ts'
+import { acceptWeights, weightOf } from './accept-weights.ts'
 import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 import { replay, requestKey, tooBusy } from './replay.ts'
 import { type DraftToWrite, writeMessages } from './write-messages.ts'
 
 const batchMax = 500
+const waitingPerOrganization = 2_000
 const waitingMax = 5_000
 /** How many consecutive rounds may accept nothing because flows, contacts or keys changed between lookup and write. */
 const roundsWithoutProgressMax = 8
@@ -40,6 +43,7 @@ type SenderCheck = Pick<Senders, 'loadForCheck' | 'checkLoaded'>
 
 export type AcceptorParts = {
   db: Db
+  stages: StageRegistry
   templates: TemplateCache
   runner: TemplateRunner
   senders: SenderCheck
@@ -59,23 +63,26 @@ export class Acceptor {
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: ItemBatcher<SendRequest, Accepted | SlowDraft>
 
-  constructor({ db, templates, runner, senders, quota }: AcceptorParts) {
+  constructor({ db, stages, templates, runner, senders, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
     this.#runner = runner
     this.#senders = senders
     this.#quota = quota
-    const options: BatcherOptions<SendRequest, Accepted | SlowDraft> = {
+    const options: DbBatcherOptions<SendRequest, Accepted | SlowDraft> = {
       name: 'accept messages',
+      organizationOf: ({ organizationId }) => organizationId,
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
+      waitingPerOrganization,
       waitingMax,
+      weights: { weightOf: ({ content }) => weightOf(1, content), ...acceptWeights },
       // While one batch is being committed, this process prepares the next.
       concurrency: 2,
       // Data that PostgreSQL rejects, or a file that is gone, must not fail the other requests of its batch.
       splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
-    this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
+    this.#batcher = createBatcher(db, stages, options)
   }
 
   async accept(request: SendRequest): Promise<Accepted> {

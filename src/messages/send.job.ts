@@ -1,4 +1,5 @@
-import { createBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions } from '../db/cluster/batches.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { loadContents } from '../email-contents/contents.ts'
@@ -8,7 +9,6 @@ import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { Claim } from '../queue/queue.ts'
 import { endJobs, settleAll, settling } from '../queue/settle-jobs.ts'
 import type { WorkerSpec } from '../queue/worker-spec.ts'
-import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { BroadcastId } from '../values/ids.ts'
 import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } from './attempt.ts'
 import { mustMark } from './begun.ts'
@@ -19,6 +19,7 @@ export type SendParts = AttemptParts & {
   db: Db
   templates: TemplateCache
   inFlightMax: number
+  stageRegistry: StageRegistry
   broadcasts?: BroadcastParts
 }
 
@@ -33,7 +34,9 @@ export type BroadcastParts = {
 const withServersMax = 50
 const withServersShare = 0.25
 const settleBatchMax = 500
-const settleWaitingMax = 10_000
+// More than can be in flight, because an outcome must not be lost.
+const settleWaitingPerOrganization = 10_000
+const settleWaitingMax = 20_000
 const settlePaceMs = 25
 const settleTries = 5
 
@@ -42,9 +45,11 @@ const settleTries = 5
  * commit sends it again, with the same Message-ID. The outcome is committed together with its job and its event.
  */
 export function sendJob(parts: SendParts): WorkerSpec<Work> {
-  const options: BatcherOptions<MessageChange, void> = {
+  const options: DbBatcherOptions<MessageChange, void> = {
     name: 'settle sends',
+    organizationOf: ({ row }) => row.organizationId,
     itemsMax: settleBatchMax,
+    waitingPerOrganization: settleWaitingPerOrganization,
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
     run: async (batch) => {
@@ -52,8 +57,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       return batch.map(() => ({ ok: true, value: undefined }))
     },
   }
-  const results = createBatcher(parts.db, options, ({ row }) => row.organizationId)
-  const marks = new SendingMarks(parts.db)
+  const results = createBatcher(parts.db, parts.stageRegistry, options)
+  const marks = new SendingMarks(parts.db, parts.stageRegistry)
 
   return {
     kind: 'message.send',

@@ -1,4 +1,5 @@
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
@@ -6,7 +7,8 @@ import { groupBy } from '../values/group-by.ts'
 import { markSending, unmarkSending } from './sending-marks.sql.ts'
 
 const batchMax = 500
-const waitingMax = 10_000
+const waitingPerOrganization = 10_000
+const waitingMax = 20_000
 const markTries = 3
 
 /** Marks messages that were scheduled or had to wait while they are being sent (`mustMark`). They can be cancelled until then. */
@@ -14,40 +16,32 @@ export class SendingMarks {
   readonly #marked: ItemBatcher<Claim, boolean>
   readonly #unmarked: ItemBatcher<Claim, void>
 
-  constructor(db: Db) {
+  constructor(db: Db, stages: StageRegistry) {
     const organizationOf = ({ organizationId }: Claim) => organizationId
-    const limits = { itemsMax: batchMax, waitingMax }
-    this.#marked = createBatcher(
-      db,
-      {
-        name: 'mark as being sent',
-        ...limits,
-        run: async (claims) => {
-          const ids = await Promise.all(
-            // A cancellation may lock several of these messages.
-            groupBy(claims, organizationOf).map(([id, own]) =>
-              retrying(markTries, () => markSending(db.statement, id, own)),
-            ),
-          )
-          const ours = new Set<string>(ids.flat())
-          return claims.map(({ id }) => ({ ok: true, value: ours.has(id) }))
-        },
+    const limits = { organizationOf, itemsMax: batchMax, waitingPerOrganization, waitingMax }
+    this.#marked = createBatcher(db, stages, {
+      name: 'mark as being sent',
+      ...limits,
+      run: async (claims) => {
+        const ids = await Promise.all(
+          // A cancellation may lock several of these messages.
+          groupBy(claims, organizationOf).map(([id, own]) =>
+            retrying(markTries, () => markSending(db.statement, id, own)),
+          ),
+        )
+        const ours = new Set<string>(ids.flat())
+        return claims.map(({ id }) => ({ ok: true, value: ours.has(id) }))
       },
-      organizationOf,
-    )
-    this.#unmarked = createBatcher(
-      db,
-      {
-        name: 'unmark as being sent',
-        ...limits,
-        run: async (claims) => {
-          for (const [id, own] of groupBy(claims, organizationOf))
-            await retrying(markTries, () => db.begin((tx) => unmarkSending(tx, id, own)))
-          return claims.map(() => ({ ok: true, value: undefined }))
-        },
+    })
+    this.#unmarked = createBatcher(db, stages, {
+      name: 'unmark as being sent',
+      ...limits,
+      run: async (claims) => {
+        for (const [id, own] of groupBy(claims, organizationOf))
+          await retrying(markTries, () => db.begin((tx) => unmarkSending(tx, id, own)))
+        return claims.map(() => ({ ok: true, value: undefined }))
       },
-      organizationOf,
-    )
+    })
   }
 
   /** Returns false if the message was cancelled and must not be sent, or undefined while the database is unavailable. */

@@ -6,6 +6,7 @@ import type { Limit } from '../sending-limits/sending-limits.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { upsertLimits } from './receiving-sites.sql.ts'
 import { ReceivingSites } from './receiving-sites.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { SiteLookup } from './site-lookup.ts'
 
 let testDb: TestDb
@@ -35,7 +36,8 @@ afterAll(async () => {
   await testDb[Symbol.asyncDispose]()
 })
 
-const newLookup = () => new SiteLookup(testDb.db, openCachedDns([names.address]))
+const asking = newId('org')
+const newLookup = () => new SiteLookup(testDb.db, new StageRegistry(), openCachedDns([names.address]))
 
 async function createOrganization(isOperator = false): Promise<OrganizationId> {
   const id = newId('org')
@@ -52,7 +54,7 @@ test('domains belong to the site of their mail servers, and known ones need no l
     ['hotmail.com', 'microsoft'],
     ['icloud.com', 'apple'],
   ])
-    expect(lookup.find(domain!)).toBe(site)
+    expect(lookup.find(asking, domain!)).toBe(site)
   expect(asked).toEqual([])
   for (const [domain, site] of [
     ['workspace.test', 'google'],
@@ -62,7 +64,7 @@ test('domains belong to the site of their mail servers, and known ones need no l
     ['missing.test', 'missing.test'],
     ['without-mx.test', 'without-mx.test'],
   ])
-    expect(await lookup.find(domain!)).toBe(site)
+    expect(await lookup.find(asking, domain!)).toBe(site)
 })
 
 test('thousands of domains are asked once, by one process for all, in few statements', async () => {
@@ -71,22 +73,22 @@ test('thousands of domains are asked once, by one process for all, in few statem
   )
   const first = newLookup()
   asked = []
-  const sites = await Promise.all(domains.map((domain) => first.find(domain)))
+  const sites = await Promise.all(domains.map((domain) => first.find(asking, domain)))
   await first.drained()
   // Answers that took longer than an email waits are known now.
-  const known = await Promise.all(domains.map((domain) => first.find(domain)))
+  const known = await Promise.all(domains.map((domain) => first.find(asking, domain)))
   expect(known.filter((site) => site === 'google')).toHaveLength(1_000)
   expect(sites).toHaveLength(domains.length)
   expect(asked).toHaveLength(domains.length)
 
   const second = newLookup()
-  expect(await Promise.all(domains.map((domain) => second.find(domain)))).toEqual(known)
+  expect(await Promise.all(domains.map((domain) => second.find(asking, domain)))).toEqual(known)
   expect(asked).toHaveLength(domains.length)
 })
 
 test('a domain whose name servers do not answer is its own site, and email does not wait for the answer', async () => {
   const lookup = newLookup()
-  const site = lookup.find('silent.test')
+  const site = lookup.find(asking, 'silent.test')
   let isAnswered = false
   void lookup.drained().then(() => {
     isAnswered = true

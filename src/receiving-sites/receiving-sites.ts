@@ -61,7 +61,7 @@ export class ReceivingSites {
   /** Returns a promise only if something has to be looked up. */
   limitsFor(delivery: Delivery): readonly Limit[] | Promise<readonly Limit[]> {
     const domain = domainOf(delivery.address)
-    const site = this.#lookup.find(domain)
+    const site = this.#lookup.find(delivery.organizationId, domain)
     const loading = this.#load(delivery)
     if (typeof site === 'string' && !loading) return this.#limitsOf(delivery, domain, site)
     return Promise.all([site, loading]).then(([found]) => this.#limitsOf(delivery, domain, found))
@@ -72,7 +72,7 @@ export class ReceivingSites {
    * mail servers of this organization, or for its email if the mail server belongs to others and `isCertain` is false.
    */
   async deferred(delivery: Delivery, reason: string, { isCertain }: { isCertain: boolean }): Promise<void> {
-    const site = await this.#lookup.find(domainOf(delivery.address))
+    const site = await this.#lookup.find(delivery.organizationId, domainOf(delivery.address))
     await this.#load(delivery)
     const owner = isCertain ? this.#ownerOf(delivery) : delivery.organizationId
     if (owner === installationId) return

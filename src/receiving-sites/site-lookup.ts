@@ -1,10 +1,13 @@
 import { getDomain } from 'tldts'
 import type { Db } from '../db/db.ts'
 import type { Dns } from '../domains/dns.ts'
-import { Batcher } from '../runtime/batcher.ts'
+import type { Batcher } from '../runtime/batcher.ts'
 import { createCache } from '../runtime/cache.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { within } from '../runtime/within.ts'
 import { hourMs } from '../values/durations.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { saveDomainSites, selectDomainSites } from './receiving-sites.sql.ts'
 import { siteOfKnownDomain, siteOfMxHost } from './shipped-sites.ts'
 
@@ -14,16 +17,19 @@ const keptMs = hourMs
 const unansweredMs = hourMs / 6
 /** How long an email waits for the answer. Then its domain counts as its own site. */
 const waitMsMax = 1_000
-const queriesMax = 50
+/** An organization whose recipients have unknown domains with slow name servers does not delay those of others. */
+const queries = { perOrganization: 40, overall: 50, waitingPerOrganization: 4_000, waitMs: 30_000 }
 /** Further domains are their own sites until others are answered. */
-const pendingMax = 5_000
+const pendingMax = 10_000
 /** If so many queries in a row got no answer, none is asked for a while. */
 const unansweredMax = 20
 const pauseMs = 30_000
 const batchMax = 500
 const savePaceMs = 250
 
-type Found = { name: string; site: string }
+/** The answer serves all organizations. The first that asks uses its share. */
+type Wanted = { organizationId: OrganizationId; name: string }
+type Found = Wanted & { site: string }
 
 /**
  * Finds the site that receives the email of a domain. The answers are shared by all processes and asked again after a day.
@@ -32,25 +38,31 @@ export class SiteLookup {
   readonly #dns: Pick<Dns, 'ask'>
   readonly #known = createCache<string, string>(keptMax, { ttl: keptMs })
   readonly #pending = new Map<string, Promise<string>>()
-  readonly #reads: Batcher<string, string | undefined>
+  readonly #reads: Batcher<Wanted, string | undefined>
   readonly #writes: Batcher<Found, void>
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #queries: Stage
   #unanswered = 0
   #pausedUntil = 0
 
-  constructor(db: Db, dns: Pick<Dns, 'ask'>) {
+  constructor(db: Db, stages: StageRegistry, dns: Pick<Dns, 'ask'>) {
     this.#dns = dns
-    const common = { itemsMax: batchMax, waitingMax: 2 * pendingMax }
-    this.#reads = new Batcher({
+    const common = {
+      organizationOf: ({ organizationId }: Wanted) => organizationId,
+      itemsMax: batchMax,
+      waitingPerOrganization: pendingMax / 2,
+      waitingMax: 2 * pendingMax,
+    }
+    this.#queries = stages.stage('receiving site queries', queries)
+    this.#reads = stages.batcher<Wanted, string | undefined>({
       ...common,
       name: 'find receiving sites',
-      run: async (names) => {
+      run: async (wanted) => {
+        const names = wanted.map(({ name }) => name)
         const rows = new Map((await selectDomainSites(db, names)).map(({ name, site }) => [name, site]))
         return names.map((name) => ({ ok: true, value: rows.get(name) }))
       },
     })
-    this.#writes = new Batcher<Found, void>({
+    this.#writes = stages.batcher<Found, void>({
       ...common,
       name: 'save receiving sites',
       paceMs: savePaceMs,
@@ -62,13 +74,13 @@ export class SiteLookup {
   }
 
   /** Returns a promise only if the domain has to be looked up. */
-  find(domain: string): string | Promise<string> {
+  find(organizationId: OrganizationId, domain: string): string | Promise<string> {
     const known = siteOfKnownDomain(domain) ?? this.#known.get(domain)
     if (known !== undefined) return known
     let pending = this.#pending.get(domain)
     if (!pending) {
       if (this.#pending.size >= pendingMax) return domain
-      pending = this.#lookUp(domain).finally(() => this.#pending.delete(domain))
+      pending = this.#lookUp(organizationId, domain).finally(() => this.#pending.delete(domain))
       this.#pending.set(domain, pending)
     }
     return within(waitMsMax, pending).then((site) => site ?? domain)
@@ -80,15 +92,16 @@ export class SiteLookup {
     await this.#writes.drained()
   }
 
-  async #lookUp(domain: string): Promise<string> {
+  async #lookUp(organizationId: OrganizationId, domain: string): Promise<string> {
     // If the database is unavailable, nothing is known.
-    const stored = await this.#reads.add(domain).catch(() => domain)
+    const stored = await this.#reads.add({ organizationId, name: domain }).catch(() => domain)
     if (stored !== undefined) return this.#keep(domain, stored)
-    const hosts = await this.#ask(domain)
+    // If too many wait, it is asked again later.
+    const hosts = await this.#queries.run(organizationId, () => this.#ask(domain)).catch(() => undefined)
     if (!hosts) return this.#keep(domain, domain, unansweredMs)
     const site = siteOf(domain, hosts)
     // If it is not stored, it is asked again.
-    this.#writes.add({ name: domain, site }).catch(() => {})
+    this.#writes.add({ organizationId, name: domain, site }).catch(() => {})
     return this.#keep(domain, site)
   }
 
@@ -99,20 +112,12 @@ export class SiteLookup {
 
   /** Returns the MX hosts, or undefined if nothing is known about them. */
   async #ask(domain: string): Promise<readonly string[] | undefined> {
-    if (this.#running >= queriesMax) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    if (performance.now() < this.#pausedUntil) return this.#next(undefined)
-    this.#running++
+    if (performance.now() < this.#pausedUntil) return undefined
     const answer = await this.#dns.ask(domain, 'MX')
-    this.#running--
     if (answer.kind !== 'unanswered') this.#unanswered = 0
     else if (++this.#unanswered >= unansweredMax) this.#pausedUntil = performance.now() + pauseMs
-    if (answer.kind === 'unanswered') return this.#next(undefined)
-    return this.#next(answer.kind === 'found' ? answer.values : [])
-  }
-
-  #next<Value>(value: Value): Value {
-    this.#waiting.shift()?.()
-    return value
+    if (answer.kind === 'unanswered') return undefined
+    return answer.kind === 'found' ? answer.values : []
   }
 }
 

@@ -1,16 +1,27 @@
 import { enterSection } from './event-loop.ts'
+import { busy, type Stage, type StageLimits, tooMany } from './stage.ts'
+import type { StageState } from './stage-state.ts'
 
 /** The outcome of one item of a batch: its result, or an error that concerns only this item. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
 
 export type BatcherOptions<Item, Result> = {
-  /** Identifies the batches in reports of a blocked event loop. */
-  name?: string
+  /** Identifies the batches in reports of a blocked event loop, and among the stages of the service. */
+  name: string
+  /** Items are taken from the organizations in turn. Where there is none, it is what else has a share. */
+  organizationOf: (item: Item) => string
   /** Processes all items and returns their outcomes in the same order. If it throws, the whole batch fails. */
   run: (items: Item[]) => Promise<Settled<Result>[]>
   itemsMax: number
-  /** Further pending items are rejected with `BatcherFull`, so that a slow database cannot exhaust the memory. */
+  /** Further pending items of the organization are refused with `rate_limited`. */
+  waitingPerOrganization: number
+  /** Further pending items are refused with `unavailable`, so that a slow database cannot exhaust the memory. */
   waitingMax: number
+  /**
+   * The weights of a batch add up to `weightMax` at most. A heavier item waits for a place of `heavy` instead, and runs
+   * alone, so that no light item waits for it.
+   */
+  weights?: { weightOf: (item: Item) => number; weightMax: number; heavy: StageLimits }
   /** Batches that may run at once. A second batch starts only if it is large; a small one waits and grows. */
   concurrency?: number
   /**
@@ -22,54 +33,95 @@ export type BatcherOptions<Item, Result> = {
   splitOn?: (error: unknown) => boolean
 }
 
-export class BatcherFull extends Error {
-  constructor() {
-    super('Too many writes are pending.')
-  }
-}
-
 const largeBatch = 100
 
-type Pending<Item, Result> = { item: Item; resolve: (value: Result) => void; reject: (error: unknown) => void }
+type Pending<Item, Result> = {
+  item: Item
+  weight: number
+  resolve: (value: Result) => void
+  reject: (error: unknown) => void
+}
 
 /**
  * Combines single calls into batches without a timer: items that arrive while a batch runs form the next one. An idle
  * service starts a batch immediately; a busy one commits once for hundreds of callers. Each call resolves after its own
- * commit.
+ * commit. Created by `createBatcher` and `StageRegistry`, so that a running service can list its batchers.
  */
-export class Batcher<Item, Result> {
+export class Batcher<Item, Result> implements StageState {
   readonly #options: BatcherOptions<Item, Result>
   readonly #concurrency: number
   readonly #section: string
-  #pending: Pending<Item, Result>[] = []
+  readonly #heavy: Stage | undefined
+  /** Of organizations with pending items, the one that has waited longest for its turn first. */
+  readonly #queues = new Map<string, Pending<Item, Result>[]>()
+  #waiting = 0
+  #heavyCalls = 0
   #running = 0
   #scheduled = false
   #idle: (() => void)[] = []
   #startedAt = Number.NEGATIVE_INFINITY
   #pause: NodeJS.Timeout | undefined
 
-  constructor(options: BatcherOptions<Item, Result>) {
+  /** `heavy`: the stage of items that are too heavy for a batch, which several batchers may share. */
+  constructor(options: BatcherOptions<Item, Result>, heavy?: Stage) {
     this.#options = options
     this.#concurrency = options.concurrency ?? 1
-    this.#section = `batch ${options.name ?? 'unnamed'}`
+    this.#section = `batch ${options.name}`
+    this.#heavy = heavy
+  }
+
+  get limits() {
+    return batchLimits(this.#options)
+  }
+
+  get used(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#waiting
   }
 
   add(item: Item): Promise<Result> {
-    if (this.#pending.length >= this.#options.waitingMax) return Promise.reject(new BatcherFull())
+    const { organizationOf, weights, waitingPerOrganization, waitingMax } = this.#options
+    const organizationId = organizationOf(item)
+    const weight = weights ? weights.weightOf(item) : 1
+    if (weights && this.#heavy && weight > weights.weightMax) return this.#runAlone(this.#heavy, organizationId, item)
+    let queue = this.#queues.get(organizationId)
+    if (queue && queue.length >= waitingPerOrganization) return Promise.reject(tooMany())
+    if (this.#waiting >= waitingMax) return Promise.reject(busy())
+    if (!queue) {
+      queue = []
+      this.#queues.set(organizationId, queue)
+    }
+    this.#waiting++
     return new Promise((resolve, reject) => {
-      this.#pending.push({ item, resolve, reject })
+      queue.push({ item, weight, resolve, reject })
       this.#schedule()
     })
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#pending.length === 0
+    return this.#running === 0 && this.#waiting === 0 && this.#heavyCalls === 0
   }
 
   /** Resolves when no item is pending and no batch is running. */
   drained(): Promise<void> {
     if (this.isIdle) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  async #runAlone(heavy: Stage, organizationId: string, item: Item): Promise<Result> {
+    this.#heavyCalls++
+    try {
+      return await heavy.run(
+        organizationId,
+        () => new Promise<Result>((resolve, reject) => void this.#settle([{ item, weight: 1, resolve, reject }])),
+      )
+    } finally {
+      this.#heavyCalls--
+      this.#reportIdle()
+    }
   }
 
   // Deferred by one turn of the event loop, so that requests read from the sockets in this turn share a batch.
@@ -85,20 +137,50 @@ export class Batcher<Item, Result> {
   #start(): void {
     while (this.#mayStart()) {
       if (this.#mustPause()) return
-      const batch = this.#pending.splice(0, this.#options.itemsMax)
+      const batch = this.#take()
+      this.#waiting -= batch.length
       this.#running++
       void this.#settle(batch).finally(() => {
         this.#running--
         this.#start()
-        if (this.isIdle) for (const resolve of this.#idle.splice(0)) resolve()
+        this.#reportIdle()
       })
     }
+  }
+
+  #reportIdle(): void {
+    if (this.isIdle) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Takes one item of each organization before the second of any, up to the limits of a batch. */
+  #take(): Pending<Item, Result>[] {
+    const { itemsMax, weights } = this.#options
+    const weightMax = weights?.weightMax ?? Number.POSITIVE_INFINITY
+    const [only] = this.#queues.values()
+    if (this.#queues.size === 1 && only) {
+      const batch = only.splice(0, fittingCount(only, itemsMax, weightMax))
+      if (only.length === 0) this.#queues.clear()
+      return batch
+    }
+    const batch: Pending<Item, Result>[] = []
+    let weight = 0
+    // An organization that is added again during the iteration is visited again.
+    for (const [organizationId, queue] of this.#queues) {
+      const next = queue[0]!
+      if (batch.length >= itemsMax || (batch.length > 0 && weight + next.weight > weightMax)) break
+      batch.push(next)
+      weight += next.weight
+      queue.shift()
+      this.#queues.delete(organizationId)
+      if (queue.length > 0) this.#queues.set(organizationId, queue)
+    }
+    return batch
   }
 
   #mayStart(): boolean {
     return (
       this.#running < this.#concurrency &&
-      this.#pending.length >= (this.#running === 0 ? 1 : Math.min(largeBatch, this.#options.itemsMax))
+      this.#waiting >= (this.#running === 0 ? 1 : Math.min(largeBatch, this.#options.itemsMax))
     )
   }
 
@@ -107,7 +189,7 @@ export class Batcher<Item, Result> {
     if (paceMs === 0) return false
     const now = performance.now()
     const left = this.#startedAt + paceMs - now
-    if (left <= 0 || this.#pending.length >= itemsMax) {
+    if (left <= 0 || this.#waiting >= itemsMax) {
       this.#startedAt = now
       clearTimeout(this.#pause)
       this.#pause = undefined
@@ -140,3 +222,24 @@ export class Batcher<Item, Result> {
     }
   }
 }
+
+/** How many of the first items fit into a batch: at least one. */
+function fittingCount(pending: readonly { weight: number }[], itemsMax: number, weightMax: number): number {
+  if (weightMax === Number.POSITIVE_INFINITY) return itemsMax
+  let weight = 0
+  for (const [count, item] of pending.entries()) {
+    weight += item.weight
+    if (count >= itemsMax || (count > 0 && weight > weightMax)) return count
+  }
+  return pending.length
+}
+
+/** What a batcher tells of itself as a stage: each organization has its turn in every batch. */
+export const batchLimits = ({
+  waitingPerOrganization,
+  waitingMax,
+}: Pick<BatcherOptions<never, unknown>, 'waitingPerOrganization' | 'waitingMax'>) => ({
+  perOrganization: 'in turn' as const,
+  waitingPerOrganization,
+  waitingMax,
+})

@@ -1,13 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
+import { Batcher, type BatcherOptions } from './batcher.ts'
 import { Stage, type StageLimits } from './stage.ts'
-
-/** What a running service says of one of its stages. */
-export type StageState = {
-  /** Places that are in use, for example of running calls or batches. */
-  readonly used: number
-  readonly waiting: number
-  readonly limits: Readonly<Pick<StageLimits, 'perOrganization' | 'overall' | 'waitingPerOrganization'>>
-}
+import type { StageState } from './stage-state.ts'
 
 /**
  * The stages of a process that organizations share. Everything that limits work of several organizations is created by it
@@ -19,6 +13,16 @@ export class StageRegistry {
   /** Creates a stage. */
   stage(name: string, limits: StageLimits): Stage {
     return this.add(name, new Stage(limits))
+  }
+
+  /** Creates a batcher. Those of the database are created by `createBatcher`. */
+  batcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+    return this.add(options.name, new Batcher(options, this.heavyOf(options)))
+  }
+
+  /** Creates the stage of the items that are too heavy for a batch. */
+  heavyOf<Item>({ name, weights }: Pick<BatcherOptions<Item, unknown>, 'name' | 'weights'>): Stage | undefined {
+    return weights && this.stage(`${name}: heavy`, weights.heavy)
   }
 
   /** Throws if there is another stage with this name. */

@@ -1,4 +1,5 @@
 import { Refusal } from '../values/errors.ts'
+import type { StageState } from './stage-state.ts'
 
 export type StageLimits = {
   /** Places that one organization may use at the same time. */
@@ -24,7 +25,7 @@ type Share = { used: number; waiting: Set<Waiter> }
  * turn, not to the one with the most calls waiting. A call may take several places, for example the bytes that it holds in
  * memory. Limits are per process. Created by `StageRegistry`, so that a running service can list its stages.
  */
-export class Stage {
+export class Stage implements StageState {
   readonly #limits: StageLimits
   readonly #shares = new Map<string, Share>()
   #used = 0
@@ -36,8 +37,8 @@ export class Stage {
     this.#limits = limits
   }
 
-  get limits(): Readonly<StageLimits> {
-    return this.#limits
+  get limits() {
+    return { ...this.#limits, waitingMax }
   }
 
   get used(): number {

@@ -5,6 +5,7 @@ import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db
 import type { Db } from '../db/db.ts'
 import { type StartedStatement, statementChannelName } from '../db/statement-channel.ts'
 import { newId } from '../values/ids.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { installationId, type Limit, SendingLimits, type Taken } from './sending-limits.ts'
 
 let testDb: TestDb
@@ -15,7 +16,7 @@ let processes: SendingLimits[]
 beforeAll(async () => {
   testDb = await createTestDb()
   others = openAgain(testDb, 3)
-  processes = others.map((db) => new SendingLimits(db))
+  processes = others.map((db) => new SendingLimits(db, new StageRegistry()))
 })
 afterAll(async () => {
   await Promise.all(processes.map((limits) => limits.drained()))
@@ -100,7 +101,7 @@ test('three processes send exactly the number of a day, today and on the next da
 test('emails of a process that was killed count, and no others', async () => {
   const limit = newLimit({ perDay: 50 })
   const [killed] = openAgain(testDb, 1)
-  const limits = new SendingLimits(killed!)
+  const limits = new SendingLimits(killed!, new StageRegistry())
   await Promise.all(Array.from({ length: 20 }, () => limits.take(limit.organizationId, [limit], { isBulk: true })))
   await killed!.close()
   const taken = await Promise.all(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBatcher, type ItemBatcher, inTurn } from '../db/cluster/batches.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { createBatcher, type DbBatcherOptions, type ItemBatcher, inTurn } from '../db/cluster/batches.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import type { BatcherOptions } from '../runtime/batcher.ts'
 import { leastUuid, type OrganizationId } from '../values/ids.ts'
 import { type Limit, type Urgency, urgencies } from './limit.ts'
 import { type LimitUse, OpenLimit, type Refused } from './open-limit.ts'
@@ -98,15 +98,17 @@ export class SendingLimits {
   readonly #waiting = new Map<OrganizationId, number>()
   #waitingCount = 0
 
-  constructor(db: Db) {
-    const options: BatcherOptions<Item, Answer> = {
+  constructor(db: Db, stages: StageRegistry) {
+    const options: DbBatcherOptions<Item, Answer> = {
       name: 'sending limits',
+      organizationOf: ({ organizationId }) => organizationId,
       itemsMax: batchMax,
+      waitingPerOrganization: pendingMax / 2,
       waitingMax: pendingMax,
       paceMs,
       run: async (items) => (await reserveAll(db, items)).map((value) => ({ ok: true, value })),
     }
-    this.#batcher = createBatcher(db, options, ({ organizationId }) => organizationId)
+    this.#batcher = createBatcher(db, stages, options)
   }
 
   /** Waits up to two seconds for the turn of an email of this organization. */

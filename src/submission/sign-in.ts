@@ -34,7 +34,7 @@ export class SignIn {
    * may send email.
    */
   async signIn(password: string, address: string): Promise<SignedIn> {
-    const find = async () => (apiKeyPattern.test(password) ? this.#keys.find(password) : undefined)
+    const find = async () => (apiKeyPattern.test(password) ? this.#keys.find(password, address) : undefined)
     const key = await find()
     if (!key) throw await this.#failureOf(password, address)
     if (!hasScope(key.scopes, 'messages:send')) throw noScope()

@@ -3,6 +3,7 @@ import type { Counter, Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { EventRecorder } from '../events/record.ts'
 import type { Log } from '../runtime/log.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { Entry, Unsubscription } from './entries.ts'
 import { Hits } from './hits.ts'
 import { Spool } from './spool.ts'
@@ -11,6 +12,7 @@ import { recordUnsubscription } from './unsubscribe.ts'
 
 export type HitsSetup = {
   db: Db
+  stages: StageRegistry
   events: EventRecorder
   counter: Counter<'event'>
   log: Log
@@ -19,16 +21,16 @@ export type HitsSetup = {
 }
 
 /** Connects the recording of hits to the database and the spool directory. */
-export function createHits({ db, events, counter, log, metrics, dataDir }: HitsSetup): Hits {
+export function createHits({ db, stages, events, counter, log, metrics, dataDir }: HitsSetup): Hits {
   const unsubscribe = async (unsubscription: Unsubscription) => {
     if (await recordUnsubscription(db, unsubscription)) counter.inc({ event: 'contactUnsubscribe' })
   }
   const writer = (recorder: EventRecorder) => (entry: Entry) =>
     'event' in entry ? recorder.record(entry.event) : unsubscribe(entry.unsubscription)
-  const spool = new Spool(join(dataDir, 'spool'))
+  const spool = new Spool(join(dataDir, 'spool'), stages)
   return new Hits({
     write: writer(events),
-    rewrite: writer(new EventRecorder({ db, counter })),
+    rewrite: writer(new EventRecorder({ db, stages, counter, name: 'record spooled events' })),
     probe: () => askDatabase(db),
     spool,
     log,

@@ -10,6 +10,7 @@ import type { NewEvent } from '../events/record.ts'
 import { newId } from '../values/ids.ts'
 import type { Entry } from './entries.ts'
 import { Hits, type HitsParts } from './hits.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { Spool } from './spool.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'waxwing-hits-'))
@@ -46,7 +47,7 @@ function start(change: Partial<HitsParts> = {}, spoolLimits = {}) {
     write: async (entry) => void written.push(entry),
     rewrite: async (entry) => void rewritten.push(entry),
     probe: async () => {},
-    spool: new Spool(folder, spoolLimits),
+    spool: new Spool(folder, new StageRegistry(), spoolLimits),
     log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
     metrics,
     ...change,

@@ -190,7 +190,7 @@ export class Hits {
 
   async #spool(entry: Entry): Promise<HitOutcome> {
     try {
-      await this.#parts.spool.append(entry)
+      await this.#parts.spool.append(('event' in entry ? entry.event : entry.unsubscription).organizationId, entry)
       this.#spooled.inc()
       return 'spooled'
     } catch (error) {

@@ -10,6 +10,7 @@ import { EventRecorder } from '../events/record.ts'
 import type { Log } from '../runtime/log.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { type MessageId, newId, toText } from '../values/ids.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { processIncomingBounce } from './incoming-bounce.ts'
 
 const domain = 'bounces.acme.example'
@@ -199,7 +200,14 @@ test.each([
   const tasks = new TaskPool({ processes: 1, file })
   const logged: unknown[] = []
   const log = { warn: (fields: unknown) => logged.push(fields) } as unknown as Log
-  const parts = { db: app.db, tokens, events: new EventRecorder({ db: app.db }), tasks, log, onSoftBounce: () => {} }
+  const parts = {
+    db: app.db,
+    tokens,
+    events: new EventRecorder({ db: app.db, stages: new StageRegistry() }),
+    tasks,
+    log,
+    onSoftBounce: () => {},
+  }
 
   await processIncomingBounce(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
 

@@ -2,16 +2,19 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { NotNow, Spool, SpoolFull } from './spool.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
+import { newId } from '../values/ids.ts'
+import { NotNow, Spool, SpoolFull, type SpoolLimits } from './spool.ts'
 
+const owner = newId('org')
 const home = mkdtempSync(join(tmpdir(), 'waxwing-spool-'))
 const opened: Spool[] = []
 afterAll(async () => {
   await Promise.all(opened.map((spool) => spool.close()))
   rmSync(home, { recursive: true, force: true })
 })
-function openSpool(...options: ConstructorParameters<typeof Spool>): Spool {
-  const spool = new Spool(...options)
+function openSpool(directory: string, limits?: Partial<SpoolLimits>): Spool {
+  const spool = new Spool(directory, new StageRegistry(), limits)
   opened.push(spool)
   return spool
 }
@@ -35,8 +38,8 @@ const noFault = () => expect.unreachable()
 test('lines are replayed in order, once, by any process', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
-  await Promise.all(Array.from({ length: 1_200 }, (_, n) => spool.append({ n })))
-  await spool.append({ n: 1_200 })
+  await Promise.all(Array.from({ length: 1_200 }, (_, n) => spool.append(owner, { n })))
+  await spool.append(owner, { n: 1_200 })
   const other = openSpool(folder)
   expect(await contentOf(other)).toEqual(Array.from({ length: 1_201 }, (_, n) => ({ n })))
   expect(await contentOf(spool)).toEqual([])
@@ -50,14 +53,14 @@ test('lines written while another process claims the file are not lost', async (
   const found: unknown[] = []
   const steal = async () => void found.push(...(await contentOf(thief)))
   const numbers = Array.from({ length: 300 }, (_, n) => n)
-  for (const n of numbers) await Promise.all([spool.append({ n }), n % 3 === 0 && steal()])
+  for (const n of numbers) await Promise.all([spool.append(owner, { n }), n % 3 === 0 && steal()])
   await steal()
   expect(new Set(found.map((line) => (line as { n: number }).n))).toEqual(new Set(numbers))
 })
 
 test('a line truncated by a crash is skipped, and earlier ones are not', async () => {
   const folder = newFolder()
-  await openSpool(folder).append({ n: 1 })
+  await openSpool(folder).append(owner, { n: 1 })
   const [name] = readdirSync(folder)
   appendFileSync(join(folder, name!), '{"n":2}\n{"n":')
   expect(await contentOf(openSpool(folder))).toEqual([{ n: 1 }, { n: 2 }])
@@ -66,7 +69,7 @@ test('a line truncated by a crash is skipped, and earlier ones are not', async (
 test('a file whose replay failed or crashed is replayed again', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
-  await spool.append({ n: 1 })
+  await spool.append(owner, { n: 1 })
   const failing = spool.replay(async () => {
     throw new NotNow('the database went away again')
   }, noFault)
@@ -80,7 +83,7 @@ test('a file that cannot be read or replayed is kept and reported, and does not 
   mkdirSync(join(folder, 'a-folder.jsonl'), { recursive: true })
   writeFileSync(join(folder, 'bad.jsonl'), '{"n":"bad"}\n')
   const spool = openSpool(folder)
-  await spool.append({ n: 1 })
+  await spool.append(owner, { n: 1 })
   const taken: string[] = []
   const faults: unknown[] = []
   const take = async (lines: string[]) => {
@@ -102,7 +105,7 @@ test('a file that cannot be read or replayed is kept and reported, and does not 
 test('a file that cannot be deleted is replayed once', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
-  await spool.append({ n: 1 })
+  await spool.append(owner, { n: 1 })
   const taken: string[] = []
   const replay = (onFault: () => void) =>
     spool.replay(async (lines) => {
@@ -132,19 +135,19 @@ test('the spool rejects lines when full, and has room again after a replay', asy
   const folder = newFolder()
   const spool = openSpool(folder, { bytesMax: 100 })
   const line = { text: 'x'.repeat(28) } // 40 bytes on the disk
-  await spool.append(line)
-  await spool.append(line)
-  await expect(spool.append(line)).rejects.toThrow(SpoolFull)
-  await expect(openSpool(folder, { bytesMax: 100 }).append(line)).rejects.toThrow(SpoolFull)
+  await spool.append(owner, line)
+  await spool.append(owner, line)
+  await expect(spool.append(owner, line)).rejects.toThrow(SpoolFull)
+  await expect(openSpool(folder, { bytesMax: 100 }).append(owner, line)).rejects.toThrow(SpoolFull)
   expect(await contentOf(spool)).toHaveLength(2)
-  await spool.append(line)
+  await spool.append(owner, line)
   expect(await contentOf(spool)).toHaveLength(1)
 })
 
 test('files are limited in size', async () => {
   const folder = newFolder()
   const spool = openSpool(folder, { fileBytesMax: 50 })
-  for (let n = 0; n < 10; n++) await spool.append({ n, text: 'x'.repeat(30) })
+  for (let n = 0; n < 10; n++) await spool.append(owner, { n, text: 'x'.repeat(30) })
   expect(readdirSync(folder)).toHaveLength(5)
   expect(await contentOf(spool)).toHaveLength(10)
 })
@@ -152,7 +155,7 @@ test('files are limited in size', async () => {
 test('other files in the directory are ignored', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
-  await spool.append({ n: 1 })
+  await spool.append(owner, { n: 1 })
   writeFileSync(join(folder, 'README'), 'mine')
   renameSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.jsonl'))!), join(folder, 'kept.jsonl'))
   expect(await contentOf(spool)).toEqual([{ n: 1 }])

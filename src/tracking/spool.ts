@@ -1,6 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
-import { Batcher } from '../runtime/batcher.ts'
+import type { Batcher } from '../runtime/batcher.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { syncDirectory } from '../runtime/sync-directory.ts'
 import { newId } from '../values/ids.ts'
 
@@ -28,6 +30,7 @@ export class SpoolFull extends Error {
 /** Thrown by `take` if no other file can be processed now either. */
 export class NotNow extends Error {}
 
+type Line = { organizationId: OrganizationId; text: string }
 type OpenFile = { handle: FileHandle; path: string; bytes: number }
 
 /**
@@ -41,21 +44,23 @@ type OpenFile = { handle: FileHandle; path: string; bytes: number }
 export class Spool {
   readonly #directory: string
   readonly #limits: SpoolLimits
-  readonly #writer: Batcher<string, void>
+  readonly #writer: Batcher<Line, void>
   #file: OpenFile | undefined
   #bytes = 0
   /** Sizes of files that were replayed completely and only have to be deleted; nothing is appended to them. */
   readonly #taken = new Map<string, number>()
 
-  constructor(directory: string, limits: Partial<SpoolLimits> = {}) {
+  constructor(directory: string, stages: StageRegistry, limits: Partial<SpoolLimits> = {}) {
     this.#directory = directory
     this.#limits = { ...spoolLimits, ...limits }
-    this.#writer = new Batcher<string, void>({
+    this.#writer = stages.batcher<Line, void>({
       name: 'write spool',
+      organizationOf: ({ organizationId }) => organizationId,
       itemsMax: linesPerWrite,
+      waitingPerOrganization: waitingMax / 2,
       waitingMax,
       run: async (lines) => {
-        await this.#write(Buffer.from(lines.join('')))
+        await this.#write(Buffer.from(lines.map(({ text }) => text).join('')))
         return lines.map(() => ({ ok: true, value: undefined }))
       },
     })
@@ -67,8 +72,8 @@ export class Spool {
   }
 
   /** Rejects with `SpoolFull`, or with the error of the file system. */
-  append(content: unknown): Promise<void> {
-    return this.#writer.add(`${JSON.stringify(content)}\n`)
+  append(organizationId: OrganizationId, content: unknown): Promise<void> {
+    return this.#writer.add({ organizationId, text: `${JSON.stringify(content)}\n` })
   }
 
   /** Rejects with the error of the file system if the spool is not writable. */

@@ -1,12 +1,12 @@
 import { signWebhook } from '@waxwing/sdk'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { version } from '../config/package-root.ts'
-import { createBatcher } from '../db/cluster/batches.ts'
+import { createBatcher, type DbBatcherOptions } from '../db/cluster/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
 import { settleAll, settleJobs, settling } from '../queue/settle-jobs.ts'
 import type { Handled, PeerState, WorkerSpec } from '../queue/worker-spec.ts'
-import type { BatcherOptions } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { dayMs } from '../values/durations.ts'
@@ -34,6 +34,7 @@ import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 
 export type DeliverParts = {
   db: Db
+  stageRegistry: StageRegistry
   log: Log
   box: SecretBox
   safePost: SafePost
@@ -60,9 +61,11 @@ const unsignableMsMax = 3 * dayMs
 
 /** Posts events to endpoints. May run more than once per delivery; receivers deduplicate by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignable> {
-  const options: BatcherOptions<DeliveryResult, void> = {
+  const options: DbBatcherOptions<DeliveryResult, void> = {
     name: 'record attempts',
+    organizationOf: ({ settlement }) => settlement.claim.organizationId,
     itemsMax: recordBatchMax,
+    waitingPerOrganization: recordWaitingMax / 2,
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (results) => {
@@ -72,7 +75,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt | Unsignab
       return results.map(() => ({ ok: true, value: undefined }))
     },
   }
-  const records = createBatcher(parts.db, options, ({ settlement }) => settlement.claim.organizationId)
+  const records = createBatcher(parts.db, parts.stageRegistry, options)
 
   let restUntil = 0
   let restLoggedAt = Number.NEGATIVE_INFINITY

@@ -20,6 +20,7 @@ import type { Tx } from '../db/db.ts'
 import { Hints } from '../queue/hints.ts'
 import { Worker } from '../queue/worker.ts'
 import { SecretBox } from '../secrets/secrets.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { type DeliveryId, parseId } from '../values/ids.ts'
 import { deliverJob } from './deliver.job.ts'
 import { deleteOldDeliveries, replayFailed } from './deliveries.sql.ts'
@@ -527,7 +528,14 @@ test('a post that fails for lack of local resources is not an attempt, and is se
   const parts = { db, log: pino({}, { write: (line) => logged.push(JSON.parse(line).msg) }), safePost }
   const box = new SecretBox({ current: appSecret, previous: undefined }, 'webhook secrets')
   const metrics = deliveryMetrics(new Registry(), db)
-  const spec = deliverJob({ ...parts, box, metrics, retryDelays: retryDelaysOf([0.03]), laneWidthMax: 8 })
+  const spec = deliverJob({
+    ...parts,
+    stageRegistry: new StageRegistry(),
+    box,
+    metrics,
+    retryDelays: retryDelaysOf([0.03]),
+    laneWidthMax: 8,
+  })
   const worker = new Worker({ ...parts, failures: failureLog(parts.log), hints: new Hints(db), spec })
   const { id } = await subscribe(app, receiver.url())
   for (let n = 0; n < 3; n++) await happen(app.db, app.organizationId, 'emailClick')

@@ -4,6 +4,7 @@ import { createTestDb } from '../../../test/support/test-db.ts'
 import { newId, type OrganizationId } from '../../values/ids.ts'
 import type { Db } from '../db.ts'
 import { createBatcher, createNodeBatcher, perOrganization } from './batches.ts'
+import { StageRegistry } from '../../runtime/stage-registry.ts'
 import { findNodesOf } from './nodes.ts'
 
 const distributed = { isDistributed: true } as Db
@@ -42,22 +43,21 @@ test('batches of an organization neither wait for nor fail with those of another
     release = resolve
   })
   const batches: number[][] = []
-  const batcher = createBatcher<(typeof items)[number], number>(
-    distributed,
-    {
-      itemsMax: 10,
-      waitingMax: 10,
-      run: async (own) => {
-        batches.push(own.map(({ n }) => n))
-        if (own[0]!.organizationId === b) {
-          await released
-          throw nodeDown()
-        }
-        return own.map(({ n }) => ({ ok: true, value: n }))
-      },
+  const batcher = createBatcher<(typeof items)[number], number>(distributed, new StageRegistry(), {
+    name: 'test',
+    organizationOf: ({ organizationId }) => organizationId,
+    waitingPerOrganization: 10,
+    itemsMax: 10,
+    waitingMax: 10,
+    run: async (own) => {
+      batches.push(own.map(({ n }) => n))
+      if (own[0]!.organizationId === b) {
+        await released
+        throw nodeDown()
+      }
+      return own.map(({ n }) => ({ ok: true, value: n }))
     },
-    ({ organizationId }) => organizationId,
-  )
+  })
   const [first, stuck, third] = items.map((item) => batcher.add(item))
   expect(await Promise.all([first, third])).toEqual([0, 2])
   release()
@@ -74,19 +74,18 @@ test('batches of the organizations of a node neither wait for nor fail with thos
   expect(new Set(nodes.values()).size).toBe(2)
   const down = nodes.get(organizationIds[0]!)
   const batches: OrganizationId[][] = []
-  const batcher = createNodeBatcher<OrganizationId, string>(
-    db,
-    {
-      itemsMax: 100,
-      waitingMax: 100,
-      run: async (ids) => {
-        batches.push(ids)
-        if (nodes.get(ids[0]!) === down) throw nodeDown()
-        return ids.map(() => ({ ok: true, value: 'done' }))
-      },
+  const batcher = createNodeBatcher<OrganizationId, string>(db, new StageRegistry(), {
+    name: 'test',
+    organizationOf: (id) => id,
+    waitingPerOrganization: 100,
+    itemsMax: 100,
+    waitingMax: 100,
+    run: async (ids) => {
+      batches.push(ids)
+      if (nodes.get(ids[0]!) === down) throw nodeDown()
+      return ids.map(() => ({ ok: true, value: 'done' }))
     },
-    (id) => id,
-  )
+  })
   const results = organizationIds.map((id) => batcher.add(id).catch(() => 'failed'))
   await batcher.drained()
   expect(await Promise.all(results)).toEqual(organizationIds.map((id) => (nodes.get(id) === down ? 'failed' : 'done')))

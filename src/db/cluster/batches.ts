@@ -1,4 +1,7 @@
-import { Batcher, type BatcherOptions } from '../../runtime/batcher.ts'
+import { Batcher, type BatcherOptions, batchLimits } from '../../runtime/batcher.ts'
+import type { Stage } from '../../runtime/stage.ts'
+import type { StageRegistry } from '../../runtime/stage-registry.ts'
+import type { StageState } from '../../runtime/stage-state.ts'
 import { groupBy } from '../../values/group-by.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import { type Db, isConnectionFault, type Reader } from '../db.ts'
@@ -54,16 +57,21 @@ export const selectOrganizationIds = (db: Reader) =>
 
 export type ItemBatcher<Item, Result> = Pick<Batcher<Item, Result>, 'add' | 'drained'>
 
+/** In a batch of the database, the share is always that of an organization. */
+export type DbBatcherOptions<Item, Result> = Omit<BatcherOptions<Item, Result>, 'organizationOf'> & {
+  organizationOf: (item: Item) => OrganizationId
+}
+
 /**
  * Returns a batcher. On a distributed database, the items of each organization form batches of their own, which neither
  * wait for nor fail with those of other organizations.
  */
 export function createBatcher<Item, Result>(
   db: Db,
-  options: BatcherOptions<Item, Result>,
-  organizationOf: (item: Item) => OrganizationId,
+  stages: StageRegistry,
+  options: DbBatcherOptions<Item, Result>,
 ): ItemBatcher<Item, Result> {
-  return db.isDistributed ? new KeyedBatchers(options, organizationOf) : new Batcher(options)
+  return db.isDistributed ? keyed(stages, options, options.organizationOf) : stages.batcher(options)
 }
 
 /**
@@ -72,27 +80,57 @@ export function createBatcher<Item, Result>(
  */
 export function createNodeBatcher<Item, Result>(
   db: Db,
-  options: BatcherOptions<Item, Result>,
-  organizationOf: (item: Item) => OrganizationId,
+  stages: StageRegistry,
+  options: DbBatcherOptions<Item, Result>,
 ): ItemBatcher<Item, Result> {
-  if (!db.isDistributed) return new Batcher(options)
-  const nodes = new NodeLookup(db)
-  return new KeyedBatchers(options, (item) => nodes.find(organizationOf(item)))
+  if (!db.isDistributed) return stages.batcher(options)
+  const nodes = new NodeLookup(db, stages, options.name)
+  return keyed(stages, options, (item: Item) => nodes.find(options.organizationOf(item)))
 }
+
+const keyed = <Key extends string | number, Item, Result>(
+  stages: StageRegistry,
+  options: BatcherOptions<Item, Result>,
+  keyOf: (item: Item) => Key | Promise<Key>,
+) => stages.add(options.name, new KeyedBatchers(options, stages.heavyOf(options), keyOf))
 
 /** Above this, idle batchers are removed. */
 const batchersMax = 1_000
 
-class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBatcher<Item, Result> {
+class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBatcher<Item, Result>, StageState {
   readonly #options: BatcherOptions<Item, Result>
+  readonly #heavy: Stage | undefined
   readonly #keyOf: (item: Item) => Key | Promise<Key>
   readonly #batchers = new Map<Key, Batcher<Item, Result>>()
   /** Items whose key is being looked up. */
   readonly #waiting = new Set<Promise<unknown>>()
 
-  constructor(options: BatcherOptions<Item, Result>, keyOf: (item: Item) => Key | Promise<Key>) {
+  constructor(
+    options: BatcherOptions<Item, Result>,
+    heavy: Stage | undefined,
+    keyOf: (item: Item) => Key | Promise<Key>,
+  ) {
     this.#options = options
+    this.#heavy = heavy
     this.#keyOf = keyOf
+  }
+
+  get limits() {
+    return batchLimits(this.#options)
+  }
+
+  get used(): number {
+    return this.#sum(({ used }) => used)
+  }
+
+  get waiting(): number {
+    return this.#waiting.size + this.#sum(({ waiting }) => waiting)
+  }
+
+  #sum(valueOf: (batcher: Batcher<Item, Result>) => number): number {
+    let sum = 0
+    for (const batcher of this.#batchers.values()) sum += valueOf(batcher)
+    return sum
   }
 
   add(item: Item): Promise<Result> {
@@ -108,7 +146,7 @@ class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBa
     let batcher = this.#batchers.get(key)
     if (!batcher) {
       if (this.#batchers.size >= batchersMax) this.#removeIdle()
-      batcher = new Batcher(this.#options)
+      batcher = new Batcher(this.#options, this.#heavy)
       this.#batchers.set(key, batcher)
     }
     return batcher.add(item)

@@ -1,4 +1,5 @@
-import { Batcher } from '../../runtime/batcher.ts'
+import type { Batcher } from '../../runtime/batcher.ts'
+import type { StageRegistry } from '../../runtime/stage-registry.ts'
 import { createCache } from '../../runtime/cache.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import type { Reader } from '../db.ts'
@@ -44,10 +45,13 @@ export class NodeLookup {
   readonly #known = createCache<OrganizationId, number>(organizationsMax, { ttl: rememberMs })
   readonly #lookups: Batcher<OrganizationId, number>
 
-  constructor(db: Reader) {
-    this.#lookups = new Batcher({
-      name: 'find nodes',
+  /** `use`: what it is for, as there are several in a process. */
+  constructor(db: Reader, stages: StageRegistry, use: string) {
+    this.#lookups = stages.batcher({
+      name: `find nodes: ${use}`,
+      organizationOf: (id) => id,
       itemsMax: lookupMax,
+      waitingPerOrganization: waitingMax / 4,
       waitingMax,
       run: async (ids) => {
         const nodes = await findNodesOf(db, [...new Set(ids)])

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { registerOther } from './support/people.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
+import { until } from './support/until.ts'
+
+/** Another organization of the service, with a key of its own. */
+async function otherOf(app: TestApp) {
+  const other = await registerOther(app)
+  const key = (await other.manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key
+  const publicApi = (path: string, body: unknown) =>
+    app.call('POST', `/public/api/v1${path}`, { headers: { 'x-api-token': key }, body })
+  return { ...other, publicApi }
+}
+
+/** Counts the calls that have been answered. */
+function startAll<Result>(calls: Promise<Result>[]) {
+  const progress = { answered: 0, results: Promise.all(calls) }
+  for (const call of calls) void call.then(() => progress.answered++)
+  return progress
+}
+
+const email = (to: unknown, n: number) => ({ from: 'shop@acme.example', to, subject: `Email ${n}`, text: 'Hello' })
+
+test('an email of another organization does not wait for a large submission that waits for a lock', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const other = await otherOf(app)
+  await app.publicApi('POST', '/emails', email('r0@example.com', 0))
+  const large = Array.from({ length: 100 }, (_, n) =>
+    email(
+      Array.from({ length: 10 }, (_, i) => `r${n * i}@example.com`),
+      n,
+    ),
+  )
+  const busy = await app.db.begin(async (tx) => {
+    await tx`select from contacts where email_key = 'r0@example.com' for update`
+    const progress = startAll([1, 2, 3].map(() => app.publicApi('POST', '/emails/batch', large)))
+    await until('the submissions to wait', () =>
+      app.app.stages.list().some(({ name, used, waiting }) => name === 'accept emails: heavy' && used + waiting === 3),
+    )
+    expect((await other.publicApi('/emails', email('second@example.com', 1))).status).toBe(200)
+    expect((await app.publicApi('POST', '/emails', email('third@example.com', 1))).status).toBe(200)
+    expect(progress.answered).toBe(0)
+    return progress
+  })
+  expect((await busy.results).map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test('an email with many small files is accepted in few statements', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const attachments = Array.from({ length: 20 }, (_, n) => ({
+    filename: `${n}.txt`,
+    content: Buffer.from(`file ${n}`.repeat(n * 400)).toString('base64'),
+  }))
+  const { status } = await app.publicApi('POST', '/emails', { ...email('a@example.com', 1), attachments })
+  expect(status).toBe(200)
+  const rows = await app.db<{ bytes: number; uses: number; stored: string }>`
+    select file.bytes, file.uses, string_agg(encode(chunk.bytes, 'escape'), '' order by position) as stored
+    from stored_files as file join stored_file_chunks as chunk on file_id = id group by file.organization_id, id`
+  expect(rows.map(({ bytes, uses, stored }) => [bytes, uses, stored])).toEqual(
+    expect.arrayContaining(
+      attachments.slice(1).map(({ content }) => {
+        const text = Buffer.from(content, 'base64').toString()
+        return [text.length, 1, text]
+      }),
+    ),
+  )
+})
+
+test('an organization that adds many members does not refuse those of another', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const other = await otherOf(app)
+  const groupOf = async (manage: TestApp['manage']) =>
+    (await manage('POST', '/organization/groups', { name: 'G' })).body.data.id
+  const [group, otherGroup] = [await groupOf(app.manage), await groupOf(other.manage)]
+  const add = (groupId: string, n: number, length: number) => ({
+    group_id: groupId,
+    members: Array.from({ length }, (_, i) => ({ email: `m${n}-${i}@example.com` })),
+  })
+  const path = '/contacts/add-group-members'
+  const busy = startAll(Array.from({ length: 60 }, (_, n) => app.publicApi('POST', path, add(group, n, 150))))
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => other.publicApi(path, add(otherGroup, n, 1))))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  const statuses = (await busy.results).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([200, 429]))
+})
