@@ -123,7 +123,14 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
   await add(organization, linkCheckRoutes({ linkChecker: parts.linkChecker }))
   await add(organization, flowSendRoutes({ acceptor }))
   await add(organization, testEmailRoutes(testEmails))
-  await add(organization, messageRoutes({ db, read, templates, runner, relay, mailFrom: parts.mail.mailFrom }))
+  await add(
+    organization,
+    messageRoutes({
+      ...{ db, read, templates, runner, relay },
+      stageRegistry: parts.stageRegistry,
+      mailFrom: parts.mail.mailFrom,
+    }),
+  )
   await add(organization, sendAgainRoutes({ db, acceptor, emails: parts.emails }))
   await add(organization, broadcastRoutes({ db, read, work: parts.work, runner, failures: parts.failures }))
   await add(organization, broadcastPreviewRoutes({ read, templates, runner }))

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { dialSmtp } from './support/dial-smtp.ts'
 import { registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
@@ -82,4 +84,53 @@ test('an organization that adds many members does not refuse those of another', 
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
   const statuses = (await busy.results).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
+})
+
+test('emails whose clients stall keep neither another email nor a large request from being received', async () => {
+  await using app = await startTestApp({ SUBMISSION_PORT: '0' }, ['serve'])
+  const other = await otherOf(app)
+  const stalled = Array.from({ length: 6 }, async () => {
+    const client = await dialSmtp(app.app.submissionPorts().port!)
+    await client.say('EHLO client')
+    await client.say(`AUTH PLAIN ${Buffer.from(`\0x\0${app.apiKey}`).toString('base64')}`)
+    await client.say('MAIL FROM:<>')
+    await client.say('RCPT TO:<a@example.com>')
+    await client.say('DATA')
+    client.write(`From: shop@acme.example\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(4_000)}`)
+    return client
+  })
+  const clients = await Promise.all(stalled)
+  await until('parts of all of them to be stored', async () => {
+    const [row] = await app.db<{ count: number }>`select count(*)::int4 as count from stored_files`
+    return row!.count === clients.length
+  })
+  const attachments = [{ filename: 'a.bin', content: Buffer.alloc(400_000, 7).toString('base64') }]
+  const large = { ...email('a@example.com', 1), attachments }
+  const [own, theirs] = await Promise.all([app.publicApi('POST', '/emails', large), other.publicApi('/emails', large)])
+  expect([own.status, theirs.status]).toEqual([200, 200])
+  for (const client of clients) client.socket.destroy()
+})
+
+test('downloads read attachments a few chunks at a time, in few places of their organization', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const content = randomBytes(1_500_000)
+  const attachments = [{ filename: 'a.bin', content: content.toString('base64') }]
+  const sent = await app.publicApi('POST', '/emails', { ...email('a@example.com', 1), attachments })
+  const [{ id }] = (await app.manage('GET', '/organization/messages')).body.data
+  expect(sent.status).toBe(200)
+  const download = async () => {
+    const response = await fetch(`${app.url}/api/v1/organization/messages/${id}/attachments/0`, {
+      headers: { authorization: `Bearer ${app.session}` },
+    })
+    return Buffer.from(await response.arrayBuffer())
+  }
+  const used: number[] = []
+  const timer = setInterval(() => {
+    const { used: now } = app.app.stages.list().find(({ name }) => name === 'downloads')!
+    used.push(now)
+  }, 1)
+  const files = await Promise.all(Array.from({ length: 20 }, download))
+  clearInterval(timer)
+  expect(files.every((file) => file.equals(content))).toBe(true)
+  expect(Math.max(...used)).toBe(2)
 })

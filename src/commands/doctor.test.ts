@@ -17,6 +17,7 @@ import { startBounceListener } from '../mail/bounce-listener.ts'
 import { mailServerBox } from '../mail-servers/credentials.ts'
 import type { Log } from '../runtime/log.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { pauseSending } from '../sending-status/sending-pause.ts'
 import { startSubmission } from '../submission/listener.ts'
 import { webhookSecretBox } from '../webhooks/signing-secrets.ts'
@@ -293,6 +294,7 @@ test('doctor checks the ports for submission and their certificate, and the bann
     signIn: () => Promise.reject(new Error('not used')),
     accept: () => Promise.reject(new Error('not used')),
     keyLimit: new RateLimit({ perSecond: 0 }),
+    stageRegistry: new StageRegistry(),
     log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log,
   })
   const environment = {

@@ -22,6 +22,19 @@ export const findChunk = (db: Reader, organizationId: OrganizationId, id: FileId
     select bytes from stored_file_chunks
     where organization_id = ${organizationId} and file_id = ${id} and position = ${position}`)
 
+/** Returns up to `count` chunks from `position`, in order. */
+export const findChunks = (
+  db: Reader,
+  organizationId: OrganizationId,
+  id: FileId,
+  { position, count }: { position: number; count: number },
+) =>
+  allValues(db<{ bytes: Buffer }>`
+    select bytes from stored_file_chunks
+    where organization_id = ${organizationId} and file_id = ${id}
+      and position >= ${position} and position < ${position + count}
+    order by position`)
+
 /** The size of all files of an organization in the database, including those that are being uploaded. */
 export const sumFileBytes = (db: Reader, organizationId: OrganizationId) =>
   onlyValue(db<{ bytes: number }>`

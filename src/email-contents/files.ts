@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Stage } from '../runtime/stage.ts'
 import { Refusal } from '../values/errors.ts'
 import { groupBy } from '../values/group-by.ts'
 import { type FileId, newId, type OrganizationId } from '../values/ids.ts'
@@ -8,6 +9,7 @@ import {
   deleteFiles,
   deleteUploads,
   findChunk,
+  findChunks,
   finishUpload,
   insertChunk,
   insertChunks,
@@ -25,6 +27,8 @@ import {
 export const chunkBytes = 57 * 1_024
 /** The content of a file up to this size is held in memory until its email is accepted. */
 export const smallFileBytesMax = 256 * 1024
+/** Chunks that a download reads with one query, about 460 KB. */
+const downloadedChunks = 8
 const writtenBytesMax = 1024 * 1024
 
 /** A file of an email that is not accepted yet. */
@@ -46,13 +50,15 @@ export const smallFile = (content: Buffer): NewFile => ({
   content,
 })
 
+/** `writes`: limits how many chunks are written at the same time. */
+export type FileUploadParts = { db: Db; organizationId: OrganizationId; writes: Stage }
+
 /**
  * Stores a file as it is received. Nothing is written for a small one: its content is stored with the email, if it is not
  * stored yet. The row of an upload that is never finished is deleted an hour later.
  */
 export class FileUpload {
-  readonly #db: Db
-  readonly #organizationId: OrganizationId
+  readonly #parts: FileUploadParts
   readonly #id: FileId = newId('fil')
   readonly #hash = createHash('sha256')
   #waiting: Buffer[] = []
@@ -60,9 +66,8 @@ export class FileUpload {
   #stored = 0
   #bytes = 0
 
-  constructor(db: Db, organizationId: OrganizationId) {
-    this.#db = db
-    this.#organizationId = organizationId
+  constructor(parts: FileUploadParts) {
+    this.#parts = parts
   }
 
   get bytes(): number {
@@ -93,13 +98,19 @@ export class FileUpload {
   }
 
   /** Stores whole chunks, and the rest if it has at least `bytesMin` bytes. */
-  async #store(bytesMin: number): Promise<void> {
+  #store(bytesMin: number): Promise<void> {
+    const { organizationId, writes } = this.#parts
+    return writes.run(organizationId, () => this.#write(bytesMin))
+  }
+
+  async #write(bytesMin: number): Promise<void> {
+    const { db, organizationId } = this.#parts
     let all = Buffer.concat(this.#waiting)
     this.#waiting = []
-    if (this.#stored === 0) await insertUpload(this.#db.statement, this.#organizationId, this.#id)
+    if (this.#stored === 0) await insertUpload(db.statement, organizationId, this.#id)
     while (all.length >= bytesMin && all.length > 0) {
       const chunk = all.subarray(0, chunkBytes)
-      await insertChunk(this.#db.statement, this.#organizationId, this.#id, this.#stored, chunk)
+      await insertChunk(db.statement, organizationId, this.#id, this.#stored, chunk)
       this.#stored++
       all = all.subarray(chunk.length)
     }
@@ -238,6 +249,28 @@ export async function* readFile(
     const from = at - position * chunkBytes
     const part = chunk.subarray(from, Math.min(chunk.length, end - position * chunkBytes))
     if (part.length === 0) throw fileIsGone()
+    yield part
+    at += part.length
+  }
+}
+
+/**
+ * Reads a file for a client, a few chunks at a time. `reads` limits how many such reads run at the same time: a client that
+ * receives slowly holds no place. Throws `Refusal` if the file is no longer stored.
+ */
+export async function* downloadFile(
+  db: Reader,
+  reads: Stage,
+  organizationId: OrganizationId,
+  { fileId, bytes }: { fileId: FileId; bytes: number },
+): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes; ) {
+    const position = at / chunkBytes
+    const chunks = await reads.run(organizationId, () =>
+      findChunks(db, organizationId, fileId, { position, count: downloadedChunks }),
+    )
+    const part = Buffer.concat(chunks)
+    if (part.length < Math.min(bytes - at, downloadedChunks * chunkBytes)) throw fileIsGone()
     yield part
     at += part.length
   }

@@ -4,10 +4,12 @@ import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import type { FileId, OrganizationId } from '../values/ids.ts'
 import { sumFileBytes } from './files.sql.ts'
-import { discardUploads, FileUpload, type NewFile } from './files.ts'
+import { discardUploads, FileUpload, type FileUploadParts, type NewFile } from './files.ts'
 
 /** Requests with large bodies that are received or processed at the same time. Each takes a few megabytes of memory. */
-const largeRequests = { perOrganization: 4, overall: 16, waitingPerOrganization: 50, waitMs: 5_000 }
+const largeRequests = { perOrganization: 4, overall: 40, waitingPerOrganization: 50, waitMs: 5_000 }
+/** Chunks of files that are written at the same time. A client that sends slowly holds none of these places. */
+const chunkWrites = { perOrganization: 2, overall: 8, waitingPerOrganization: 200, waitMs: 30_000 }
 
 /** How long the size of an organization's files is remembered. It may be exceeded by what is accepted meanwhile. */
 const sizeMsMax = 10_000
@@ -21,18 +23,30 @@ export class Uploads {
   readonly #db: Db
   readonly #bytesMax: number
   readonly #large: Stage
+  readonly #writes: Stage
   readonly #sizes = new Map<OrganizationId, Size>()
 
   constructor(db: Db, stages: StageRegistry, { mibPerOrganization }: { mibPerOrganization: number }) {
     this.#db = db
     this.#large = stages.stage('large requests', largeRequests)
+    this.#writes = stages.stage('chunk writes', chunkWrites)
     this.#bytesMax = mibPerOrganization * mib
   }
 
   /** Waits until another large request may be received. Throws `Refusal` if there are too many of them. */
   async begin(organizationId: OrganizationId): Promise<Upload> {
     await this.checkSpace(organizationId, 0)
-    return new Upload(this.#db, organizationId, await this.#large.acquire(organizationId))
+    return this.#open(organizationId, await this.#large.acquire(organizationId))
+  }
+
+  /** For an email that is received over SMTP, where the number of emails is limited. */
+  async beginSubmitted(organizationId: OrganizationId): Promise<Upload> {
+    await this.checkSpace(organizationId, 0)
+    return this.#open(organizationId, () => {})
+  }
+
+  #open(organizationId: OrganizationId, release: () => void): Upload {
+    return new Upload({ db: this.#db, organizationId, writes: this.#writes, release })
   }
 
   /** Throws `Refusal` if files of this size would exceed the storage of the organization. */
@@ -56,24 +70,22 @@ export class Uploads {
   }
 }
 
+type UploadParts = FileUploadParts & { release: () => void }
+
 /** The files of one request. */
 export class Upload {
-  readonly #db: Db
-  readonly #organizationId: OrganizationId
-  readonly #release: () => void
+  readonly #parts: UploadParts
   readonly #uploads: FileUpload[] = []
   readonly #files: ({ file: NewFile } | { problem: string })[] = []
   #isFinished = false
 
-  constructor(db: Db, organizationId: OrganizationId, release: () => void) {
-    this.#db = db
-    this.#organizationId = organizationId
-    this.#release = release
+  constructor(parts: UploadParts) {
+    this.#parts = parts
   }
 
   /** Starts the next file. The rest of a file with more than `bytesMax` bytes is discarded. */
   openFile(bytesMax: number, tooLarge: string) {
-    const upload = new FileUpload(this.#db, this.#organizationId)
+    const upload = new FileUpload(this.#parts)
     this.#uploads.push(upload)
     return {
       write: (bytes: Buffer) => (upload.bytes > bytesMax ? undefined : upload.write(bytes)),
@@ -92,12 +104,13 @@ export class Upload {
   async finish(): Promise<void> {
     if (this.#isFinished) return
     this.#isFinished = true
+    const { db, organizationId, release } = this.#parts
     const ids = this.#uploads.flatMap(({ storedId }): FileId[] => (storedId ? [storedId] : []))
     try {
       // If it fails, they are deleted an hour later.
-      if (ids.length > 0) await discardUploads(this.#db, this.#organizationId, ids).catch(() => {})
+      if (ids.length > 0) await discardUploads(db, organizationId, ids).catch(() => {})
     } finally {
-      this.#release()
+      release()
     }
   }
 }

@@ -6,6 +6,7 @@ import type { Upload, Uploads } from '../email-contents/uploads.ts'
 import { createJsonParser } from '../http/json-body.ts'
 import { JsonWithFiles } from '../http/json-with-files.ts'
 import { enterSection } from '../runtime/event-loop.ts'
+import { atMinimumRate } from '../runtime/minimum-rate.ts'
 import { Pacer } from '../runtime/pacer.ts'
 import { Refusal } from '../values/errors.ts'
 import { attachmentBytesMax, type ReceivedFiles, tooLarge } from './attachment-input.ts'
@@ -17,6 +18,8 @@ const bodyBytesMax = 26 * 1024 * 1024
 /** Everything but the attachments. HTML and text have at most 1 MB each, before they are escaped. */
 const textBytesMax = 5 * 1024 * 1024
 const valuesMax = 50_000
+/** A client that sends more slowly is disconnected, because few large bodies are received at the same time. */
+const minimumRate = { bytesPerSecond: 20_000, graceMs: 20_000 }
 /** The context of a flow may have 50 levels. */
 const depthMax = 60
 
@@ -99,11 +102,12 @@ async function readWithFiles(payload: Readable, files: Upload): Promise<string> 
   const pacer = new Pacer()
   let received = 0
   // Kept open if the body is rejected, so that the client can read the response.
-  for await (const part of payload.iterator({ destroyOnReturn: false })) {
+  const parts = payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  for await (const part of atMinimumRate(parts, minimumRate, () => payload.destroy(disconnected()))) {
     if (pacer.isDue) await pacer.turn()
-    received += (part as Buffer).length
+    received += part.length
     if (received > bodyBytesMax) throw bodyTooLarge()
-    await reader.write(part as Buffer)
+    await reader.write(part)
   }
   return reader.end()
 }

@@ -8,10 +8,11 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { attachmentsOut } from '../email-contents/attachment-shapes.ts'
 import { findWholeContent } from '../email-contents/contents.ts'
-import { readFile } from '../email-contents/files.ts'
+import { downloadFile } from '../email-contents/files.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, errorsOnly, IdParams, ok } from '../http/envelope.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { outOf } from '../http/out-of.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
@@ -36,7 +37,11 @@ const attachmentFile = {
   content: { 'application/octet-stream': { schema: Type.String({ format: 'binary' }) } },
 }
 
+/** Reads of attachments for downloads. */
+const downloads = { perOrganization: 2, overall: 6, waitingPerOrganization: 200, waitMs: 30_000 }
+
 export type MessageParts = {
+  stageRegistry: StageRegistry
   db: Db
   read: BoundedRead
   templates: TemplateCache
@@ -47,6 +52,7 @@ export type MessageParts = {
 
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   const { db, read, templates, runner, mailFrom } = parts
+  const downloadReads = parts.stageRegistry.stage('downloads', downloads)
   const waitingContext = ({ member }: FastifyRequest) => ({
     relay: parts.relay?.state(),
     showsRelay: member !== null && isOperator(member),
@@ -124,7 +130,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
             'content-disposition': disposition!.replace(/^[^:]*: /, '').replaceAll('\r\n', ''),
             'content-length': String(file.bytes),
           })
-          .send(Readable.from(readFile(db, organizationId, file.fileId, { start: 0, end: file.bytes })))
+          .send(Readable.from(downloadFile(db, downloadReads, organizationId, file)))
       },
     })
 

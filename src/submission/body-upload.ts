@@ -5,7 +5,7 @@ import type { OrganizationId } from '../values/ids.ts'
 
 type OpenFile = ReturnType<Upload['openFile']>
 
-/** Stores the body of an email as it arrives. Only a few large ones are received at the same time. */
+/** Stores the body of an email as it arrives. */
 export class BodyUpload {
   readonly #uploads: Uploads
   readonly #organizationId: OrganizationId
@@ -31,7 +31,7 @@ export class BodyUpload {
     if (this.#file) return this.#file.write(chunk)
     this.#start.push(chunk)
     if (this.#bytes <= chunkBytes) return
-    this.#upload = await this.#uploads.begin(this.#organizationId)
+    this.#upload = await this.#uploads.beginSubmitted(this.#organizationId)
     this.#file = this.#upload.openFile(Number.POSITIVE_INFINITY, '')
     const start = Buffer.concat(this.#start)
     this.#start = []

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
 import { canonicalAddress, clientNetwork } from '../values/client-address.ts'
+import type { Stage } from '../runtime/stage.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { SubmissionLimits } from './limits.ts'
 
@@ -13,10 +15,20 @@ type Connection = {
   organizationId: OrganizationId | undefined
   signInTimer: NodeJS.Timeout
   transactionTimer: NodeJS.Timeout | undefined
-  isReceiving: boolean
+  receiving: Receiving | undefined
 }
 
 /** The socket and the session write an IPv6 address differently. Clients of one network may use the same port. */
+/** An email that is being received. */
+type Receiving = {
+  organizationId: OrganizationId
+  /** When the last part of it arrived. */
+  progressAt: number
+  /** Ends the transaction. */
+  close: () => void
+  release: () => void
+}
+
 const keyOf = ({ remoteAddress = '', remotePort, localPort }: Endpoint) =>
   `${canonicalAddress(remoteAddress)} ${remotePort} ${localPort}`
 
@@ -26,10 +38,16 @@ export class Connections {
   readonly #open = new Map<string, Connection>()
   /** Connections that have not signed in, the oldest first. */
   readonly #anonymous = new Set<Connection>()
-  #receiving = 0
+  readonly #receiving: Stage
 
-  constructor(limits: SubmissionLimits) {
+  constructor(limits: SubmissionLimits, stages: StageRegistry) {
     this.#limits = limits
+    this.#receiving = stages.stage('submitted emails', {
+      perOrganization: limits.transactionsPerOrganizationMax,
+      overall: limits.transactionsMax,
+      waitingPerOrganization: 0,
+      waitMs: 0,
+    })
   }
 
   get size(): number {
@@ -51,7 +69,7 @@ export class Connections {
     const signInTimer = setTimeout(() => socket.destroy(), signInMs).unref()
     const connection: Connection = {
       ...{ key, socket, network, organizationId: undefined, signInTimer },
-      ...{ transactionTimer: undefined, isReceiving: false },
+      ...{ transactionTimer: undefined, receiving: undefined },
     }
     this.#open.set(key, connection)
     this.#anonymous.add(connection)
@@ -73,10 +91,7 @@ export class Connections {
 
   /** Returns true if one more email of this organization may be received now. */
   mayReceive(organizationId: OrganizationId): boolean {
-    const { transactionsMax, transactionsPerOrganizationMax } = this.#limits
-    if (this.#receiving >= transactionsMax) return false
-    const isSame = (other: Connection) => other.isReceiving && other.organizationId === organizationId
-    return this.#count(isSame) < transactionsPerOrganizationMax
+    return this.#receiving.usedBy(organizationId) < this.#limits.transactionsPerOrganizationMax
   }
 
   /** Starts the time limit of a transaction, which begins with MAIL. */
@@ -87,12 +102,33 @@ export class Connections {
     connection.transactionTimer = setTimeout(onTooLong, this.#limits.transactionMs).unref()
   }
 
-  /** Returns false if too many emails are being received. */
-  beginReceiving(endpoint: Endpoint): boolean {
+  /**
+   * Returns undefined if too many emails are being received. `close` ends the transaction if its place is needed for an
+   * organization with fewer of them.
+   */
+  beginReceiving(endpoint: Endpoint, close: () => void): Receiving | undefined {
     const connection = this.#open.get(keyOf(endpoint))
-    if (!connection?.organizationId || !this.mayReceive(connection.organizationId)) return false
-    connection.isReceiving = true
-    this.#receiving++
+    const organizationId = connection?.organizationId
+    if (!connection || !organizationId || !this.mayReceive(organizationId)) return undefined
+    const acquire = () => this.#receiving.tryAcquire(organizationId)
+    const release = acquire() ?? (this.#closeSlowest(organizationId) ? acquire() : undefined)
+    if (!release) return undefined
+    connection.receiving = { organizationId, progressAt: performance.now(), close, release }
+    return connection.receiving
+  }
+
+  /** Returns false if no organization has at least two emails more than this one. */
+  #closeSlowest(organizationId: OrganizationId): boolean {
+    const used = (id: OrganizationId) => this.#receiving.usedBy(id)
+    let slowest: Receiving | undefined
+    for (const { receiving } of this.#open.values()) {
+      if (!receiving) continue
+      const more = slowest ? used(receiving.organizationId) - used(slowest.organizationId) : 1
+      if (more > 0 || (more === 0 && receiving.progressAt < slowest!.progressAt)) slowest = receiving
+    }
+    if (!slowest || used(slowest.organizationId) < used(organizationId) + 2) return false
+    slowest.release()
+    slowest.close()
     return true
   }
 
@@ -102,7 +138,7 @@ export class Connections {
   }
 
   isReceiving(endpoint: Endpoint): boolean {
-    return this.#open.get(keyOf(endpoint))?.isReceiving ?? false
+    return this.#open.get(keyOf(endpoint))?.receiving !== undefined
   }
 
   leave(endpoint: Endpoint): void {
@@ -135,8 +171,8 @@ export class Connections {
 
   #endTransaction(connection: Connection): void {
     clearTimeout(connection.transactionTimer)
-    if (connection.isReceiving) this.#receiving--
-    connection.isReceiving = false
+    connection.receiving?.release()
+    connection.receiving = undefined
   }
 
   #count(isCounted: (connection: Connection) => boolean): number {

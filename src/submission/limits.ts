@@ -24,8 +24,11 @@ export const submissionLimits = {
   idleMs: 120_000,
   /** From MAIL to the reply to the email. */
   transactionMs: 600_000,
+  /** At the limit, an organization with several loses the one that has received nothing for the longest time. */
   transactionsMax: 60,
-  transactionsPerOrganizationMax: 20,
+  transactionsPerOrganizationMax: 10,
+  /** A client that sends an email more slowly is disconnected. */
+  minimumRate: { bytesPerSecond: 20_000, graceMs: 20_000 },
   /** How long connections that are receiving an email are waited for when the service stops. */
   closeMs: 10_000,
 }

@@ -8,6 +8,7 @@ import { until } from '../../test/support/until.ts'
 import type { KnownKey } from '../accounts/key-cache.ts'
 import type { Certificate } from '../config/setting-files.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import { newId } from '../values/ids.ts'
 import { type SubmissionOptions, type SubmittedEmail, startSubmission } from './listener.ts'
@@ -15,7 +16,7 @@ import { SmtpReply } from './smtp-reply.ts'
 
 type Received = { organization: string; recipients: string[]; content: string }
 
-const organizations = { acme: newId('org'), globex: newId('org') }
+const organizations = { acme: newId('org'), globex: newId('org'), initech: newId('org') }
 const plain = (password: string) => `AUTH PLAIN ${Buffer.from(`\0waxwing\0${password}`).toString('base64')}`
 const email = 'From: a@acme.example\r\nSubject: Hi\r\n\r\nHello\r\n'
 
@@ -23,6 +24,7 @@ const email = 'From: a@acme.example\r\nSubject: Hi\r\n\r\nHello\r\n'
 async function start(change: Partial<SubmissionOptions> = {}) {
   const received: Received[] = []
   const failed: unknown[] = []
+  const progress = { count: 0 }
   const listener = await startSubmission({
     host: '127.0.0.1',
     port: 0,
@@ -38,7 +40,10 @@ async function start(change: Partial<SubmissionOptions> = {}) {
     keyLimit: new RateLimit({ perSecond: 0 }),
     accept: async ({ key, recipients, content }: SubmittedEmail) => {
       const chunks: Buffer[] = []
-      for await (const chunk of content) chunks.push(chunk)
+      for await (const chunk of content) {
+        chunks.push(chunk)
+        progress.count++
+      }
       const organization = Object.entries(organizations).find(([, id]) => id === key.organizationId)![0]
       const addresses = recipients.map(({ email: address }) => address)
       received.push({ organization, recipients: addresses, content: Buffer.concat(chunks).toString() })
@@ -49,10 +54,11 @@ async function start(change: Partial<SubmissionOptions> = {}) {
       warn: () => {},
       error: (fields: unknown) => void failed.push(fields),
     } as SubmissionOptions['log'],
+    stageRegistry: new StageRegistry(),
     ...change,
   })
   const port = listener.port!
-  return { ...listener, port, received, failed, [Symbol.asyncDispose]: listener.close }
+  return { ...listener, port, received, failed, progress, [Symbol.asyncDispose]: listener.close }
 }
 
 async function signedIn(port: number, password = 'acme') {
@@ -309,6 +315,58 @@ test('one organization uses its share of connections and emails, and leaves room
   expect(await one.say(`${email}.`)).toMatch(/^250 /)
   expect(await three.say('MAIL FROM:<a@acme.example>')).toMatch(/^250 /)
   expect(await two.say(`${email}.`)).toMatch(/^250 /)
+})
+
+test('at the limit of all emails, the slowest of the organization with most of them makes room', async () => {
+  await using it = await start({ limits: { transactionsPerOrganizationMax: 3, transactionsMax: 4 } })
+  using one = await atData(it.port)
+  using two = await atData(it.port)
+  using three = await atData(it.port)
+  using other = await atData(it.port, 'globex')
+  one.write('From: a@acme.example\r\n')
+  three.write('From: a@acme.example\r\n')
+  await until('both to have made progress', () => it.progress.count === 2)
+  using third = await atData(it.port, 'initech')
+  expect(await two.reply()).toMatch(/^421 4\.4\.2 /)
+  expect(await third.say(`${email}.`)).toMatch(/^250 /)
+  for (const client of [three, one, other]) expect(await client.say(`${email}.`)).toMatch(/^250 /)
+})
+
+test('a client that sends an email too slowly is disconnected', async () => {
+  await using it = await start({ limits: { minimumRate: { bytesPerSecond: 1_000, graceMs: 300 } } })
+  using slow = await atData(it.port)
+  const drip = setInterval(() => slow.write('x'), 50)
+  expect(await slow.reply()).toMatch(/^421 4\.4\.2 The email is sent too slowly/)
+  clearInterval(drip)
+})
+
+test('an email that takes too long to be stored is read by nothing else, and its connection is closed', async () => {
+  let continueReading = () => {}
+  const wait = new Promise<void>((resolve) => {
+    continueReading = resolve
+  })
+  let outcome: unknown
+  await using it = await start({
+    limits: { transactionMs: 300 },
+    accept: async ({ content }) => {
+      await wait
+      const chunks: Buffer[] = []
+      try {
+        for await (const chunk of content) chunks.push(chunk)
+        outcome = Buffer.concat(chunks).toString()
+      } catch (error) {
+        outcome = error
+      }
+      return ''
+    },
+  })
+  using client = await atData(it.port)
+  client.write(email)
+  expect(await client.reply()).toMatch(/^421 /)
+  continueReading()
+  await until('the email to be read', () => outcome !== undefined)
+  // All of it or an error, but not a part.
+  expect(outcome === email || outcome instanceof Error).toBe(true)
 })
 
 test('waits for an email that is being received when it stops, and closes other connections', async () => {

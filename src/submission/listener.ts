@@ -6,6 +6,8 @@ import type { Certificate } from '../config/setting-files.ts'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
+import { atMinimumRate } from '../runtime/minimum-rate.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { within } from '../runtime/within.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { Connections } from './connections.ts'
@@ -42,6 +44,7 @@ export type SubmissionOptions = {
   accept: (email: SubmittedEmail) => Promise<string>
   log: Pick<Log, 'info' | 'warn' | 'error'>
   limits?: Partial<SubmissionLimits>
+  stageRegistry: StageRegistry
 }
 
 export type SubmissionListener = {
@@ -53,7 +56,7 @@ export type SubmissionListener = {
 /** Starts the SMTP servers through which programs send email with an API key. */
 export async function startSubmission(options: SubmissionOptions): Promise<SubmissionListener> {
   const limits = { ...submissionLimits, ...options.limits }
-  const connections = new Connections(limits)
+  const connections = new Connections(limits, options.stageRegistry)
   const servers: Submission[] = []
   const renewCertificate = () => {
     const certificate = options.newCertificate()
@@ -210,26 +213,43 @@ class Submission {
 
   async #receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const startedAt = performance.now()
+    let isReading = false
     try {
-      if (!this.#connections.beginReceiving(session)) throw tooManyEmails()
+      const close = (reply: string) => this.#find(session)?.send(421, reply)
+      const receiving = this.#connections.beginReceiving(session, () => close(placeNeeded))
+      if (!receiving) throw tooManyEmails()
       const key = await (session.user as Sender).find()
       enterSection('submission')
       const client = session.remoteAddress
-      const email = { key, recipients: recipientsOf(session), content: this.#contentOf(stream), client }
-      const text = await within(this.#limits.transactionMs, this.#options.accept(email))
-      if (text === undefined) throw new SmtpReply(451, '4.3.0', 'Storing the email took too long. Try again later.')
+      const content = this.#contentOf(stream, receiving, () => close(tooSlow))
+      const email = { key, recipients: recipientsOf(session), content, client }
+      const accepting = this.#options.accept(email)
+      const text = await within(this.#limits.transactionMs, accepting)
+      if (text === undefined) {
+        // It may still read the email, so nothing else does: the connection is closed.
+        isReading = true
+        accepting.catch(() => {})
+        close(tookTooLong)
+        throw new SmtpReply(451, '4.3.0', 'Storing the email took too long. Try again later.')
+      }
       const fields = { organizationId: key.organizationId, keyId: key.id, recipients: email.recipients.length }
       const ms = Math.round(performance.now() - startedAt)
       this.#options.log.info({ ...fields, bytes: stream.byteLength, ms }, 'Email submitted')
       return text
     } finally {
-      await this.#discardRest(stream, session)
+      if (!isReading) await this.#discardRest(stream, session)
     }
   }
 
   /** Throws if the client disconnects or the email is too large. The rest of the stream can then be read again. */
-  async *#contentOf(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
-    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  async *#contentOf(
+    stream: SMTPServerDataStream,
+    receiving: { progressAt: number },
+    onTooSlow: () => void,
+  ): AsyncGenerator<Buffer> {
+    const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    for await (const chunk of atMinimumRate(chunks, this.#limits.minimumRate, onTooSlow)) {
+      receiving.progressAt = performance.now()
       // smtp-server sends this reply itself.
       if (stream.sizeExceeded) throw new SmtpReply(552, '5.3.4', 'The email is too large.')
       yield chunk
@@ -272,6 +292,9 @@ class Submission {
 const isDisconnected = (error: unknown) =>
   ['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
+const tooSlow = '4.4.2 The email is sent too slowly. Try again.'
+const tookTooLong = '4.3.0 Storing the email took too long. Try again later.'
+const placeNeeded = '4.4.2 Too many emails are being received at the same time. Try again later.'
 const shuttingDown = '4.3.2 The service is restarting. Try again.'
 const rateExceeded = () => new SmtpReply(451, '4.7.1', 'This API key exceeds its rate limit. Try again later.')
 const tooManyEmails = () =>

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { submissionTlsOf } from '../config/setting-files.ts'
 import type { Log } from '../runtime/log.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { hostOf } from '../values/domain.ts'
 import type { AcceptParts } from './accept-email.ts'
 import { watchCertificate } from './certificate-files.ts'
@@ -28,6 +29,7 @@ export type SubmissionParts = AcceptParts & {
   config: Config
   keys: KeyCache
   keyLimit: RateLimit
+  stageRegistry: StageRegistry
   apiRequests: ApiRequestLog
   log: Log
 }
@@ -44,7 +46,7 @@ export async function listenForSubmission(parts: SubmissionParts): Promise<Submi
     import('./accept-email.ts'),
   ])
   return startSubmission({
-    ...{ host, port, tlsPort, keyLimit, log },
+    ...{ host, port, tlsPort, keyLimit, log, stageRegistry: parts.stageRegistry },
     accept: recordEmails(parts.apiRequests, (email) => acceptSubmission(parts, email)),
     name: submissionNameOf(config),
     certificate: submissionTlsOf(config),
