@@ -1,104 +1,16 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseDeletedOrganizations } from '../src/privacy/erase-organization.ts'
-import { createFlow, orderFlow, send } from './support/flows.ts'
-import { sampleQuery } from './support/openapi-check.ts'
-import { type Person, password, registerOther } from './support/people.ts'
-import { smallGif } from './support/small-gif.ts'
+import { fillOrganization } from './support/fill-organization.ts'
+import { orderFlow, send } from './support/flows.ts'
+import { type DocumentedOperation, sampleQuery } from './support/openapi-check.ts'
+import { join, type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
-/** Creates one record of every kind, and returns their ids by path parameter. */
-async function fill(app: TestApp): Promise<Record<string, string>> {
-  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
-  // An email about the import would arrive in the inbox later.
-  await app.manage('PATCH', '/me', { alerts: { imports: false } })
-  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
-  // Paused, so that its delivery does not change.
-  await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
-  const eventExport = await make('/event-exports', {
-    name: 'Warehouse',
-    endpoint: 'http://127.0.0.1:9',
-    region: 'us-east-1',
-    bucket: 'events',
-    access_key_id: 'id',
-    secret_access_key: 'secret',
-  })
-  await app.manage('PATCH', `/organization/event-exports/${eventExport.id}`, { status: 'paused' })
-  const group = await make('/groups', { name: 'Customers' })
-  const segment = await make('/segments', {
-    name: 'Customers on pro',
-    filter: { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' },
-  })
-  const flowId = await createFlow(app)
-  await app.manage('PUT', `/organization/flows/${flowId}/draft`, { subject: 'Draft' })
-  const attachments = ['a.txt', 'b.txt'].map((filename) => ({ filename, content: 'YQ==' }))
-  const message = (await send(app, flowId, { attachments })).body.data
-  const action = await make('/bulk-actions', {
-    action: 'add_to_group',
-    group_id: group.id,
-    contact_ids: [message.contact_id],
-  })
-  await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
-  await make('/suppressions', { email: 'bob@example.com' })
-  const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
-  const image = await app.call('POST', '/api/v1/organization/images', {
-    headers: { authorization: `Bearer ${app.session}`, 'content-type': 'image/gif' },
-    raw: smallGif,
-  })
-  const part = await make('/flow-parts', { name: 'footer', html: '<p>Acme</p>' })
-  const domain = await make('/domains', { name: 'acme.example.com' })
-  const mailServer = await make('/mail-servers', {
-    name: 'SES',
-    url: 'smtp://ada:secret@127.0.0.1:9',
-    kinds: ['marketing'],
-  })
-  const limits = { messages_per_second: 1, messages_per_day: null }
-  await app.manage('PUT', '/organization/receiving-sites/mail.acme.example', limits)
-  const csv = 'email\ncarol@example.com\n'
-  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
-  const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
-  const carol = await until('the import', async () => {
-    const { body } = await app.manage('GET', '/organization/contacts?query=carol')
-    return body.data[0]?.id as string | undefined
-  })
-  await app.manage('PATCH', `/organization/contacts/${carol}`, { status: 'unsubscribed' })
-  const list = async (path: string) => (await app.manage('GET', `/organization${path}`)).body.data
-  const delivery = await until('the delivery', async () => (await list(`/webhooks/${webhook.id}/deliveries`))[0])
-  await until('the mail', async () => (await list('/inbox'))[0])
-  await until('the end of the action', async () => (await list('/bulk-actions'))[0].finished_at)
-  await until('the end of the import', async () => (await list('/imports'))[0].status === 'done')
-  const invitation = await make('/invitations', { email: 'eve@acme.example', role: 'member' })
-  await until('the invitation', async () => (await list('/inbox'))[1])
-  return {
-    members: (await list('/members'))[0].id,
-    invitations: invitation.id,
-    'api-keys': (await list('/api-keys'))[0].id,
-    'api-requests': (await until('the request to be stored', async () => (await list('/api-requests'))[0])).request_id,
-    contacts: message.contact_id,
-    groups: group.id,
-    segments: segment.id,
-    'bulk-actions': action.id,
-    imports: imported.body.data.id,
-    suppressions: 'bob@example.com',
-    flows: flowId,
-    messages: message.message_id,
-    inbox: message.message_id,
-    webhooks: webhook.id,
-    'event-exports': eventExport.id,
-    deliveries: delivery.id,
-    events: (await list('/events'))[0].id,
-    contact_id: message.contact_id,
-    version: '1',
-    position: '1',
-    broadcasts: broadcast.id,
-    domains: domain.id,
-    'mail-servers': mailServer.id,
-    images: image.body.data.id,
-    'flow-parts': part.id,
-    site: 'mail.acme.example',
-  }
-}
+// Every operation of the API document, by each role, on objects in each state: of another organization, of the installation, and
+// of the own organization. An operation that is added to the document is covered; a new kind of object is created in
+// `fillOrganization`, or the tests fail.
 
 const bodyOf: Record<string, object> = {
   'PATCH members': { role: 'member' },
@@ -130,6 +42,55 @@ const bodyOf: Record<string, object> = {
 /** Their names are the same for all organizations: everyone can set what applies to their email. */
 const sharedNames = new Set(['receiving-sites'])
 
+type Ids = Record<string, string>
+
+let app: TestApp
+/** What the organization of the operator has, by path parameter. */
+let ids: Ids
+/** What it shares with all organizations. */
+let shared: Ids
+let operations: DocumentedOperation[]
+/** Everything the organization can read. */
+let reads: string[]
+let [member, other, otherMember]: Person[] = []
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ids = await fillOrganization(app)
+  member = await join(app, 'member@acme.example', 'member')
+  other = await registerOther(app)
+  otherMember = await join({ ...app, manage: other.manage }, 'member@other.example', 'member')
+  const server = { name: 'Shared', url: 'smtp://ada:secret@127.0.0.1:9', kinds: ['marketing'], is_shared: true }
+  const { id } = (await app.manage('POST', '/organization/mail-servers', server)).body.data
+  shared = { 'mail-servers': id, site: ids.site! }
+  operations = app.openapi.operations().filter(({ path }) => path.startsWith('/api/v1/organization/'))
+  reads = operations
+    .filter(({ method }) => method === 'GET')
+    .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link', 'figure'])}`)
+  // The email about it would arrive in the inbox later.
+  await app.db.statement`delete from notice_mails`
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const fillIn = (path: string, from = ids) =>
+  path
+    .replace(/\/([\w-]+)\/\{(id|email)\}/, (_, kind: string) => `/${kind}/${from[kind]}`)
+    .replace(/\{(\w+)\}/g, (_, name: string) => from[name]!)
+
+/** Calls an operation, with a body unless it has none. */
+const callAs = (person: Pick<Person, 'manage'>, { method, path }: DocumentedOperation, body: object, from = ids) =>
+  person.manage(
+    method,
+    fillIn(path, from).slice('/api/v1'.length),
+    method === 'GET' || method === 'DELETE' ? undefined : body,
+  )
+
+/** The kind of object that the path names, if any. */
+const kindOf = ({ path }: DocumentedOperation): string | undefined =>
+  path.includes('{') ? path.split('/')[4] : undefined
+
+const isForOwners = ({ permission }: DocumentedOperation) => permission === 'owner' || permission === 'operator'
+
 /** Everything the organization can read, except the last use of its key and the time of an export. */
 async function everything({ manage }: Pick<Person, 'manage'>, paths: string[]): Promise<string> {
   const answers = await Promise.all(paths.map((path) => manage('GET', path.slice('/api/v1'.length))))
@@ -137,46 +98,80 @@ async function everything({ manage }: Pick<Person, 'manage'>, paths: string[]): 
 }
 
 test('no operation reads or changes data of another organization', async () => {
-  await using app = await startTestApp()
-  const ids = await fill(app)
-  const other = await registerOther(app)
-  const operations = app.openapi.operations().filter(({ path }) => path.startsWith('/api/v1/organization/'))
-  const fillIn = (path: string) =>
-    path
-      .replace(/\/([\w-]+)\/\{(id|email)\}/, (_, kind: string) => `/${kind}/${ids[kind]}`)
-      .replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!)
-  const reads = operations
-    .filter(({ method }) => method === 'GET')
-    .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link', 'figure'])}`)
   const before = await everything(app, reads)
   for (const id of Object.values(ids)) expect(before).toContain(id)
   expect(before).not.toContain('"status":"error"')
 
-  for (const { method, path } of operations) {
-    if (!path.includes('{')) continue
-    const [kind, action] = [path.split('/')[4], path.split('/').at(-1)]
-    const body = bodyOf[`${method} ${action}`] ?? bodyOf[`${method} ${kind}`] ?? { contact_ids: [ids.contacts] }
-    const answer = await other.manage(
-      method,
-      fillIn(path).slice('/api/v1'.length),
-      method === 'GET' || method === 'DELETE' ? undefined : body,
-    )
-    const expected = sharedNames.has(kind!) ? 200 : 404
-    expect([method, path, answer.status]).toEqual([method, path, expected])
-  }
+  for (const [person, isOwner] of [
+    [otherMember!, false],
+    [other!, true],
+  ] as const)
+    for (const operation of operations) {
+      const { method, path } = operation
+      const [kind, action] = [kindOf(operation), path.split('/').at(-1)]
+      if (kind === undefined) continue
+      const body = bodyOf[`${method} ${action}`] ?? bodyOf[`${method} ${kind}`] ?? { contact_ids: [ids.contacts] }
+      const isRefused = !isOwner && (isForOwners(operation) || operation.permission === 'broadcaster')
+      const expected = isRefused ? 403 : sharedNames.has(kind) ? 200 : 404
+      expect([method, path, (await callAs(person, operation, body)).status]).toEqual([method, path, expected])
+    }
   const audience = { group_ids: [ids.groups] }
-  expect((await other.manage('POST', '/organization/broadcasts/count-audience', { audience })).status).toBe(422)
-  await other.manage('DELETE', `/organization/receiving-sites/${ids.site}`)
+  expect((await other!.manage('POST', '/organization/broadcasts/count-audience', { audience })).status).toBe(422)
+  await other!.manage('DELETE', `/organization/receiving-sites/${ids.site}`)
   const lists = reads.filter((path) => !Object.values(ids).some((id) => path.includes(`/${id}`)))
-  const seen = await everything(other, lists)
+  const seen = await everything(other!, lists)
   for (const id of Object.values(ids).filter((id) => id !== '1')) expect(seen).not.toContain(id)
-  await other.manage('DELETE', '/organization/inbox')
+  await other!.manage('DELETE', '/organization/inbox')
   expect(await everything(app, reads)).toBe(before)
-  const deleted = await other.manage('DELETE', '/organization', { name: 'Other', password })
+})
+
+test('what belongs to the installation is changed by owners of the organization of the operator only', async () => {
+  const stored = async () => ({
+    servers: await app.db`select * from mail_servers order by id`,
+    sites: await app.db`select * from receiving_sites order by site`,
+  })
+  const before = [await stored(), await everything(other!, reads)]
+  const calls = operations.filter((operation) => {
+    const kind = kindOf(operation)
+    return operation.permission === 'operator' || (kind !== undefined && (kind in shared || sharedNames.has(kind)))
+  })
+  expect(calls.length).toBeGreaterThanOrEqual(7)
+  for (const operation of calls) {
+    const { method, path } = operation
+    const bodies = method === 'GET' ? [{}] : [bodyOf[`${method} ${kindOf(operation)}`] ?? {}, {}, { name: 5 }]
+    for (const body of bodies) {
+      const { status } = await callAs(member!, operation, body, shared)
+      expect([method, path, body, status]).toEqual([method, path, body, method === 'GET' ? 200 : 403])
+    }
+  }
+  // A field that makes something of one organization that of all.
+  const sharing = operations.filter(({ fields }) => fields.includes('is_shared'))
+  expect(sharing.length).toBeGreaterThan(0)
+  for (const person of [member!, other!, otherMember!])
+    for (const operation of sharing) {
+      const { status } = await callAs(person, operation, { name: 'Mine', url: 'smtp://127.0.0.1:9', is_shared: true })
+      expect([operation.method, operation.path, status]).toEqual([operation.method, operation.path, 403])
+    }
+  expect([await stored(), await everything(other!, reads)]).toEqual(before)
+})
+
+test('a deleted organization takes nothing of others with it', async () => {
+  const before = await everything(app, reads)
+  const deleted = await other!.manage('DELETE', '/organization', { name: 'Other', password })
   expect(deleted.status).toBe(200)
   const deletions = { db: app.db, log: pino({ level: 'silent' }), bucket: undefined, keepMs: 0 }
   for (const _run of [1, 2]) await eraseDeletedOrganizations(deletions)
   expect(await everything(app, reads)).toBe(before)
+})
+
+test('members call everything of their organization that the API document does not keep for owners', async () => {
+  for (const operation of operations) {
+    const { method, path, permission } = operation
+    const isInstallation = method !== 'GET' && sharedNames.has(kindOf(operation) ?? '')
+    const isRefused = permission !== undefined || isInstallation
+    const { status } = await callAs(member!, operation, {})
+    expect([method, path, status === 403]).toEqual([method, path, isRefused])
+  }
 })
 
 test('data of another organization about an address has no effect', async () => {

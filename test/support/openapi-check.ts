@@ -4,8 +4,23 @@ import { documentOf } from '../../src/documentation/api-document.ts'
 
 type Response = { $ref?: string; content?: Record<string, { schema?: object }> }
 type Parameter = { name: string; in: string }
-type Operation = { responses: Record<string, Response>; parameters?: Parameter[] }
+type Body = { content: Record<string, { schema?: { $ref?: string; properties?: object } }> }
+type Operation = {
+  responses: Record<string, Response>
+  parameters?: Parameter[]
+  requestBody?: Body
+  'x-permission'?: string
+}
 type Document = { paths: Record<string, Record<string, Operation>>; components: object }
+
+export type DocumentedOperation = {
+  method: string
+  path: string
+  query: string[]
+  fields: string[]
+  /** Who may call it, if not every member: `owner`, `operator` or `broadcaster`. */
+  permission: string | undefined
+}
 
 /** Values of the query parameters that some operations require. */
 const samples: Record<string, string> = {
@@ -46,15 +61,24 @@ export class OpenApiCheck {
       }))
   }
 
-  /** All operations of the document, with the names of their query parameters. */
-  operations(): { method: string; path: string; query: string[] }[] {
+  /** All operations of the document, with the names of their query parameters and of the fields of their bodies. */
+  operations(): DocumentedOperation[] {
     return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { parameters = [] }]) => ({
+      Object.entries(methods).map(([method, { parameters = [], requestBody, 'x-permission': permission }]) => ({
         method: method.toUpperCase(),
         path,
         query: parameters.flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : [])),
+        fields: this.#fieldsOf(requestBody),
+        permission,
       })),
     )
+  }
+
+  #fieldsOf(body: Body | undefined): string[] {
+    const schema = body?.content['application/json']?.schema
+    const name = schema?.$ref?.split('/').at(-1)
+    const { schemas = {} } = this.#document.components as { schemas?: Record<string, { properties?: object }> }
+    return Object.keys((name === undefined ? schema : schemas[name])?.properties ?? {})
   }
 
   check(method: string, url: string, status: number, body: unknown): void {
