@@ -27,22 +27,33 @@ export type Dns = {
 
 /** Asks the name servers of a domain. */
 export type DomainDns = Dns & {
-  /** Asks about a name of another domain. */
+  /** Asks about a name of another domain, which no tenant has chosen. */
   askOther(name: string, type: RecordType): Promise<DnsAnswer>
 }
 
 /**
  * Asks the name servers of a domain, since others may return old answers for hours. `servers` are asked instead if they
- * are set. Name servers at private addresses are not asked, because the user who adds a domain chooses its servers.
+ * are set. Name servers at private addresses are not asked, because the user who adds a domain chooses its servers. The same
+ * holds for aliases: the resolver of the system may know internal names, and the answers are shown.
  */
-export async function openDns(domain: string, servers?: readonly string[]): Promise<DomainDns> {
-  const general = newResolver(servers)
-  const authoritative = servers ? general : ((await findAuthoritative(domain, general)) ?? general)
-  const askAt = async (resolver: Resolver, name: string, type: RecordType): Promise<DnsAnswer> => {
+export async function openDns(
+  domain: string,
+  servers?: readonly string[],
+  general = newResolver(servers),
+): Promise<DomainDns> {
+  const publicResolver = async (name: string) => (servers ? general : findAuthoritative(name, general))
+  const authoritative = await publicResolver(domain)
+  const askAt = async (
+    resolver: Resolver | undefined,
+    name: string,
+    type: RecordType,
+    resolverOf: (name: string) => Promise<Resolver | undefined>,
+  ): Promise<DnsAnswer> => {
     let at = name
     for (let aliases = 0; aliases <= aliasesMax; aliases++) {
       // A name server does not know what an alias of another zone points to.
-      const asked = aliases === 0 ? resolver : general
+      const asked = aliases === 0 ? resolver : await resolverOf(at)
+      if (!asked) return { kind: 'unanswered', reason: `The public name servers of ${at} were not found.` }
       const answer = await query(asked, at, type)
       if (answer.kind !== 'none' || type === 'CNAME') return answer
       const alias = await query(asked, at, 'CNAME')
@@ -52,10 +63,10 @@ export async function openDns(domain: string, servers?: readonly string[]): Prom
     return { kind: 'unanswered', reason: `${name} is an alias of an alias, more than ${aliasesMax} times` }
   }
   return {
-    ask: (name, type) => askAt(authoritative, name, type),
-    askOther: (name, type) => askAt(general, name, type),
+    ask: (name, type) => askAt(authoritative, name, type, publicResolver),
+    askOther: (name, type) => askAt(general, name, type, async () => general),
     cancel() {
-      authoritative.cancel()
+      authoritative?.cancel()
       general.cancel()
     },
   }
@@ -73,7 +84,7 @@ function newResolver(servers: readonly string[] | undefined): Resolver {
   return resolver
 }
 
-/** Returns undefined if they cannot be found in time. */
+/** Returns undefined if they are not found in time, or only at private addresses. */
 async function findAuthoritative(domain: string, general: Resolver): Promise<Resolver | undefined> {
   const until = performance.now() + findMsMax
   const timer = setTimeout(() => general.cancel(), findMsMax)
@@ -89,10 +100,12 @@ async function authoritativeFor(domain: string, general: Resolver, until: number
     if (performance.now() >= until) return undefined
     const names = await general.resolveNs(zone).catch(() => [])
     if (names.length === 0) continue
-    const found = await Promise.all(
-      names.slice(0, nameServersMax).map((name) => general.resolve4(name).catch(() => [])),
-    )
-    const addresses = found.flat().filter(isPublicAddress)
+    const addressesOf = async (resolve: (name: string) => Promise<string[]>) => {
+      const found = await Promise.all(names.slice(0, nameServersMax).map((name) => resolve(name).catch(() => [])))
+      return found.flat().filter(isPublicAddress)
+    }
+    const ipv4 = await addressesOf((name) => general.resolve4(name))
+    const addresses = ipv4.length > 0 ? ipv4 : await addressesOf((name) => general.resolve6(name))
     return addresses.length > 0 ? newResolver(addresses.slice(0, nameServersMax)) : undefined
   }
   return undefined

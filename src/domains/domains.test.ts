@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { type NameAnswer, type OtherRecords, startNameServer } from '../../test/support/name-server.ts'
@@ -6,6 +7,7 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { recordDomainChange } from '../notices/domain-notices.ts'
 import { checkDueDomains } from './checking.ts'
 import { domainKeyBox, resealDomainKeys } from './dkim-keys.ts'
+import { openDns } from './dns.ts'
 import { foundCheck } from './record-checks.ts'
 
 const published = (type: string, value: string): OtherRecords =>
@@ -261,6 +263,24 @@ test('a TXT record with NUL, or cut within a character, is stored and shown with
   expect(foundCheck([`${'x'.repeat(1_999)}\u{1f600}`], null).found).toBe('x'.repeat(1_999))
 })
 
+test('names that only the resolver of the system knows are not looked up for tenants', async () => {
+  zone.set('_waxwing.tenant.example', { cname: 'internal.corp.example' })
+  zone.set('internal.corp.example', { txt: ['an internal secret'] })
+  const system = new Resolver()
+  system.setServers([names.address])
+  const dns = await openDns('tenant.example', undefined, system)
+  for (const name of ['_waxwing.tenant.example', 'internal.corp.example'])
+    expect(await dns.ask(name, 'TXT')).toEqual({
+      kind: 'unanswered',
+      reason: `The public name servers of ${name} were not found.`,
+    })
+  expect(await dns.askOther('_waxwing.tenant.example', 'TXT')).toEqual({
+    kind: 'found',
+    values: ['an internal secret'],
+  })
+  dns.cancel()
+})
+
 test('a private key is never returned and not stored in plain text', async () => {
   await using app = await start()
   const domain = await add(app, 'example.com')
@@ -283,6 +303,8 @@ test('names that cannot be sending domains are rejected', async () => {
     '10.0.0.1',
     'com',
     'co.uk',
+    'github.io',
+    'herokuapp.com',
     'a b.com',
     'ada@example.com',
     'https://example.com',

@@ -73,7 +73,9 @@ function checkDomainName(text: string): string {
   const problem = 'must be a domain name such as example.com'
   if (name === undefined || !/[a-z]/.test(name.slice(name.lastIndexOf('.') + 1)) || !name.includes('.'))
     throw invalid({ path: 'name', problem })
-  if (getDomain(name) === null) throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
+  // Also not a name below which anyone gets one, such as github.io.
+  if (getDomain(name, { allowPrivateDomains: true }) === null)
+    throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
   return name
 }
 

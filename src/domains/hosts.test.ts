@@ -11,6 +11,7 @@ import { type NameAnswer, type OtherRecords, startNameServer } from '../../test/
 import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { parseId } from '../values/ids.ts'
 import { TrackingHosts } from './tracking-hosts.ts'
 
 type Published = OtherRecords & { answer?: NameAnswer }
@@ -285,13 +286,39 @@ test('a certificate is requested for known hosts only, and unknown names cause h
   const hosts = new TrackingHosts(app.db, 'wax.example.net')
   {
     using statements = collectStatements()
-    for (let i = 0; i < 10_000; i++) expect(await hosts.has(`n${i}.example.org`)).toBe(false)
-    expect(await hosts.has('links.tls.example.com')).toBe(true)
+    for (let i = 0; i < 10_000; i++) expect(await hosts.needsCertificate(`n${i}.example.org`)).toBe(false)
+    expect(await hosts.needsCertificate('links.tls.example.com')).toBe(true)
     expect(statements.texts.filter((text) => text.includes('tracking_hosts')).length).toBeLessThan(5)
   }
 
   await app.manage('DELETE', `/organization/domains/${domain.id}`)
   expect(await ask('links.tls.example.com')).toBe(404)
+})
+
+test('an organization gets certificates for a hundred new hosts a day, however it changes them', async () => {
+  const [app, other] = [await newApp(), await newApp()]
+  const hosts = new TrackingHosts(app.db, 'wax.example.net')
+  const register = async ({ organizationId }: TestApp, names: string[]) => {
+    await app.db.statement`
+      insert into tracking_hosts (host, organization_id) select unnest(${names}::text[]), ${parseId('org', organizationId)!}`
+    hosts.forget()
+  }
+  const certified = async (names: string[]) =>
+    (await Promise.all(names.map((name) => hosts.needsCertificate(name)))).filter(Boolean).length
+  const named = (label: string, count = 90) =>
+    Array.from({ length: count }, (_, index) => `${label}${index}.example.com`)
+  await register(app, named('old', 150))
+  expect(await certified(named('old', 150))).toBe(150)
+  await register(app, named('a'))
+  expect(await certified(named('a'))).toBe(90)
+  await app.db.statement`delete from tracking_hosts where host like 'a%.example.com'`
+  await register(app, named('b'))
+  expect(await certified(named('b'))).toBe(10)
+  hosts.forget()
+  expect(await certified([...named('b'), ...named('old', 150)])).toBe(160)
+  await register(other, named('c'))
+  expect(await certified(named('c'))).toBe(90)
+  await app.db.statement`delete from tracking_hosts where host like '%.example.com'`
 })
 
 test('the hosts of a domain can be named differently', async () => {

@@ -1,6 +1,8 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Reader } from '../db/db.ts'
+import { createCache } from '../runtime/cache.ts'
 import { within } from '../runtime/within.ts'
+import { hourMs } from '../values/durations.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { selectHosts } from './domains.sql.ts'
@@ -11,6 +13,13 @@ const keptMs = 10_000
 const waitMs = 100
 /** About 15 MB of memory. Further hosts are not known. */
 const hostsMax = 100_000
+/**
+ * Certificates for hosts of one organization that are new on a day. With a wildcard record, labels can be changed without end,
+ * and certificate authorities limit the orders of the account of the operator.
+ */
+const newHostsMax = 100
+const newHostsMs = 24 * hourMs
+const countedOrganizationsMax = 10_000
 
 /**
  * The hosts of links and their organizations. All of them are kept in memory, so that requests with unknown host names,
@@ -20,6 +29,10 @@ export class TrackingHosts {
   readonly #db: Reader
   readonly #baseHost: string
   #organizations: ReadonlyMap<string, OrganizationId> = new Map()
+  /** New hosts beyond the limit of their organization: links work, but no certificate is requested. */
+  #withheld: ReadonlySet<string> = new Set()
+  readonly #newHosts = createCache<OrganizationId, { count: number }>(countedOrganizationsMax, { ttl: newHostsMs })
+  #isRead = false
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<true> | undefined
 
@@ -35,9 +48,10 @@ export class TrackingHosts {
     return this.#read().then(() => this.#find(host))
   }
 
-  /** Whether links may have this host, which therefore needs a certificate. */
-  async has(host: string): Promise<boolean> {
-    return plainHost(host) === this.#baseHost || (await this.organizationAt(host)) !== undefined
+  /** Whether links may have this host, which therefore needs a certificate, and its organization may get one. */
+  async needsCertificate(host: string): Promise<boolean> {
+    if (plainHost(host) === this.#baseHost) return true
+    return (await this.organizationAt(host)) !== undefined && !this.#withheld.has(plainHost(host))
   }
 
   /** Called after a change of this process. */
@@ -67,10 +81,32 @@ export class TrackingHosts {
         if (this.#reading !== reading) return true as const
         this.#reading = undefined
         this.#readAt = performance.now()
-        if (organizations) this.#organizations = organizations
+        if (organizations) this.#replace(organizations)
         return true as const
       })
     return reading
+  }
+
+  #replace(organizations: ReadonlyMap<string, OrganizationId>): void {
+    const withheld = new Set<string>()
+    // Which hosts are new is not known after a start.
+    if (this.#isRead)
+      for (const [host, organizationId] of organizations) {
+        const isKnown = this.#organizations.has(host) && !this.#withheld.has(host)
+        if (!isKnown && !this.#countNew(organizationId)) withheld.add(host)
+      }
+    this.#organizations = organizations
+    this.#withheld = withheld
+    this.#isRead = true
+  }
+
+  /** Returns false if the organization has had too many new hosts. A host that was released counts as well. */
+  #countNew(organizationId: OrganizationId): boolean {
+    const counted = this.#newHosts.get(organizationId)
+    if (!counted) this.#newHosts.set(organizationId, { count: 1 })
+    else if (counted.count >= newHostsMax) return false
+    else counted.count++
+    return true
   }
 }
 
