@@ -67,8 +67,9 @@ beforeAll(async () => {
   reads = operations
     .filter(({ method }) => method === 'GET')
     .map(({ path, query }) => `${fillIn(path)}?${sampleQuery(query, ['start_date', 'end_date', 'link', 'figure'])}`)
-  // The email about it would arrive in the inbox later.
+  // The email about it would arrive in the inbox later, and the records of the domain would be checked.
   await app.db.statement`delete from notice_mails`
+  await app.db.statement`update domains set next_check_at = now() + interval '1 day'`
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
