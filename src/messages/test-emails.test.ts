@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliver, deliveryStatusMail } from '../../test/support/bounce-sender.ts'
 import { createFlow } from '../../test/support/flows.ts'
+import { lockWaits } from '../../test/support/lock-waits.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { eraseInTransaction } from '../privacy/erase-contact.ts'
+import { type ContactId, type OrganizationId, parseId } from '../values/ids.ts'
 
 const template = {
   name: 'News',
@@ -158,4 +161,33 @@ test('an ordinary email to one contact can be sent with a session, and counts', 
   const tests = await list(true)
   expect(tests.length).toBeGreaterThan(0)
   expect(tests.filter(({ is_test }) => !is_test)).toEqual([])
+})
+
+test('a test email to a contact that is being erased leaves nothing of it', async () => {
+  const email = 'ingrid@example.com'
+  const contact = (await app.manage('POST', '/organization/contacts', { email, first_name: 'Ingrid' })).body.data
+  const id = parseId('con', contact.id) as ContactId
+  let commit = () => {}
+  const committed = new Promise<void>((resolve) => {
+    commit = resolve
+  })
+  let erase = () => {}
+  const erased = new Promise<void>((resolve) => {
+    erase = resolve
+  })
+  const erasing = app.db.begin(async (tx) => {
+    await eraseInTransaction(tx, parseId('org', app.organizationId) as OrganizationId, id)
+    erase()
+    await committed
+  })
+  await erased
+  let isAnswered = false
+  const answering = sendTest(email).finally(() => {
+    isAnswered = true
+  })
+  await until('the test to be sent or to wait', async () => isAnswered || (await lockWaits(app.db)).length > 0)
+  commit()
+  await erasing
+  expect((await answering).body.data).toMatchObject({ contact_id: null, contact_email: email })
+  expect(await app.db`select from messages where contact_id = ${id}`).toEqual([])
 })

@@ -1,11 +1,13 @@
 import { ineligibleReason } from '../contacts/eligibility.ts'
-import { testRecipientId } from '../contacts/test-recipient.ts'
+import { lockContacts } from '../contacts/locks.ts'
+import { isTestRecipientId, testRecipientId } from '../contacts/test-recipient.ts'
+import type { Tx } from '../db/db.ts'
 import { getTestVersion } from '../flows/drafts.ts'
-import type { FlowParts } from '../flows/flows.ts'
+import type { FlowKind, FlowParts } from '../flows/flows.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { EmailDraft } from '../flows/templates.task.ts'
 import type { EmailAddress } from '../values/email.ts'
-import { notFound } from '../values/errors.ts'
+import { conflict, notFound } from '../values/errors.ts'
 import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import { findFlowStates, findRecipients, type NewMessage, type Recipient } from './accept.sql.ts'
 import type { AcceptorParts } from './accept.ts'
@@ -14,6 +16,8 @@ import { insertWithJobs } from './write-messages.ts'
 
 export const testRecipientsMax = 10
 
+/** How often the contacts are read again because one was erased. */
+const triesMax = 3
 const subjectPrefix = '[Test] '
 const subjectLengthMax = 998
 
@@ -58,7 +62,7 @@ export async function sendTestEmails(
   request: TestRequest,
 ): Promise<{ queuedAt: Date; emails: TestEmail[] }> {
   const { db, templates, senders, quota } = parts
-  const { organizationId, flowId, recipients } = request
+  const { organizationId, flowId } = request
   const [flow] = await findFlowStates(db, [{ organizationId, flowId }])
   if (!flow) throw notFound('flow')
   const versionId =
@@ -66,11 +70,39 @@ export async function sendTestEmails(
   const version = request.version ?? (await templates.getAll([{ organizationId, id: versionId }])).get(versionId)!
   const kind = version.kind ?? flow.kind
   await senders.check({ organizationId, address: version.fromEmail })
+  for (let tries = 1; ; tries++) {
+    const { messages, emails } = await draftTests(parts, request, version, kind)
+    const allowance = await quota?.allowanceFor([organizationId])
+    try {
+      for (const _ of messages) allowance?.use(organizationId)
+      if (await db.begin((tx) => write(tx, organizationId, messages))) return { queuedAt: flow.now, emails }
+    } finally {
+      allowance?.release()
+    }
+    if (tries === triesMax) throw conflict('The recipients were erased while the test was being sent. Try again.')
+  }
+}
+
+/** Returns false and writes nothing if one of the contacts was erased since it was read. */
+async function write(tx: Tx, organizationId: OrganizationId, messages: readonly NewMessage[]): Promise<boolean> {
+  const contactIds = new Set(messages.map(({ contactId }) => contactId).filter((id) => !isTestRecipientId(id)))
+  const existing = await lockContacts(tx, organizationId, [...contactIds])
+  if (existing.size < contactIds.size) return false
+  insertWithJobs(tx, messages)
+  return true
+}
+
+async function draftTests(
+  parts: TestEmailParts,
+  request: TestRequest,
+  version: ReadyVersion,
+  kind: FlowKind,
+): Promise<{ messages: NewMessage[]; emails: TestEmail[] }> {
+  const { organizationId, recipients } = request
   const people = await findRecipients(
-    db,
+    parts.db,
     recipients.map(({ emailKey }) => ({ organizationId, emailKey })),
   )
-
   const messages: NewMessage[] = []
   const emails: TestEmail[] = []
   for (const [index, address] of recipients.entries()) {
@@ -89,15 +121,7 @@ export async function sendTestEmails(
       warnings: warningsOf(draft.unused),
     })
   }
-
-  const allowance = await quota?.allowanceFor([organizationId])
-  try {
-    for (const _ of messages) allowance?.use(organizationId)
-    await db.begin(async (tx) => insertWithJobs(tx, messages))
-  } finally {
-    allowance?.release()
-  }
-  return { queuedAt: flow.now, emails }
+  return { messages, emails }
 }
 
 function testMessage(
