@@ -5,6 +5,7 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type Begun, begun, hasBegun, mustMark } from './begun.ts'
+import { discardQueuedMessages } from './discard-queued.ts'
 
 const messageOf = async ({ manage }: Pick<TestApp, 'manage'>, id: string) =>
   (await manage('GET', `/organization/messages/${id}`)).body.data
@@ -68,4 +69,14 @@ test('whether a worker has begun is the same in SQL and in the worker', async ()
       }
   expect(inSql).toEqual(inWorker)
   expect(inSql.filter((each) => each === 'unmarked')).toHaveLength(1)
+})
+
+test('emails that a worker may be sending are not discarded', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await send(app, await createFlow(app))
+  await app.db.statement`update lanes set token = gen_random_uuid(), leased_until = now() + interval '1 hour'`
+  const discard = () => discardQueuedMessages(app.db, new Date(Date.now() + 3_600_000))
+  expect(await discard()).toBe(0)
+  await app.db.statement`update lanes set leased_until = '-infinity'`
+  expect(await discard()).toBe(1)
 })

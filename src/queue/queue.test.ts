@@ -390,6 +390,28 @@ test('takes over the lane of a dead worker when its lease expires', async () => 
   await until('the job', () => worker.seen.length === 1)
 })
 
+test('a worker that stops releases no lane whose job is still in flight', async () => {
+  await using test = await createTestDb()
+  await add(test.db, [job('busy'), job('idle')])
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const worker = startWorker(test.db, async (claim) => {
+    if (claim.lane === 'busy') await finished
+    await endJobs(test.db, [{ claim, retryInMs: null }])
+    return 'responsive'
+  })
+  await until('the other job to end', async () => worker.seen.length === 2 && (await jobsLeft(test.db)) === 1)
+  await worker[Symbol.asyncDispose]()
+  const isClaimed = await test.db`select lane, token is not null as is_claimed from lanes order by lane`
+  finish()
+  expect(isClaimed).toEqual([
+    { lane: 'busy', isClaimed: true },
+    { lane: 'idle', isClaimed: false },
+  ])
+})
+
 test('postpones a job whose handler throws', async () => {
   await using test = await createTestDb()
   await add(test.db, [job('lane')])

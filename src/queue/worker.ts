@@ -89,7 +89,7 @@ export class Worker<Work> {
     return this.#firstRun
   }
 
-  /** Waits for jobs in flight, within a limit, and releases the lanes. */
+  /** Waits for jobs in flight, within a limit, and releases the lanes that have none. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#unlisten()
@@ -97,8 +97,8 @@ export class Worker<Work> {
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
     while (this.#places.used > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
-    for (const lane of this.#lanes) lane.ready = []
-    await this.#lanes.release(this.#lanes.all()).catch(() => {})
+    // Lanes with jobs in flight expire instead: until then, their jobs can neither be withdrawn nor run by another worker.
+    await this.#lanes.release(this.#emptyLanes()).catch(() => {})
   }
 
   #due(): void {
@@ -161,7 +161,7 @@ export class Worker<Work> {
           await this.#lanes.release(unused)
           // Jobs may have been enqueued into them during the release, or wait there if the settings of a lane changed.
           if (unused.length > 0) this.#due()
-        } else await this.#lanes.release(this.#stoppedLanes())
+        } else await this.#lanes.release(this.#emptyLanes())
         this.#failures.succeeded(this.#section)
       } catch (error) {
         this.#failures.failed(this.#section, error)
@@ -276,8 +276,8 @@ export class Worker<Work> {
     }
   }
 
-  /** While no job may be started, the lanes are released, so that their jobs can be withdrawn. */
-  #stoppedLanes(): Lane<Work>[] {
+  /** Discards the jobs that are ready. While none may be started, lanes are released, so that their jobs can be withdrawn. */
+  #emptyLanes(): Lane<Work>[] {
     const lanes = this.#lanes.all()
     for (const lane of lanes) lane.reset()
     return lanes.filter((lane) => lane.isEmpty)
