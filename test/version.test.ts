@@ -45,7 +45,8 @@ test('files that the documentation names by version have the current one', () =>
   expect(named.filter(({ found }) => found !== version)).toEqual([])
 })
 
-test('the changelog starts with the current version and its date', () => {
-  const [first] = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, title]) => title)
+test('the changelog starts with the current version and its date, after what is unreleased', () => {
+  const titles = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, title]) => title)
+  const first = titles[0] === 'Unreleased' ? titles[1] : titles[0]
   expect(first).toMatch(new RegExp(`^${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`))
 })

@@ -50,7 +50,7 @@ test('the outcome of an email in flight is recorded although its broadcast was c
   await using world = await deferredInFlight()
   await world.broadcast.act('cancel')
   world.release()
-  await until('the end', async () => (await world.broadcast.get()).finished_at !== null)
+  await until('the outcome', async () => (await world.broadcast.get()).counts.queued === 0)
   expect((await world.broadcast.get()).counts).toMatchObject({ recipients: 1, sent: 1 })
   expect(await world.broadcast.recipients('sent')).toHaveLength(1)
   expect([world.attempts.length, world.relay.mails.length, await world.sentEvents()]).toEqual([2, 1, 1])

@@ -1,4 +1,5 @@
-import type { Db, Reader } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { keepFilesAfter } from '../email-contents/contents.ts'
 import { enqueue } from '../queue/queue.ts'
 import { deleteJobs } from '../queue/withdraw.ts'
@@ -15,6 +16,8 @@ export type EmailMessages = [EmailMessageRow, ...EmailMessageRow[]]
 
 /** Shortly before it is due, a worker may have read a message. */
 const rescheduleMarginMs = 5_000
+/** A worker may lock the same lanes in another order. */
+const tries = 3
 
 /** Throws `Refusal` if the email does not exist, or all of its contacts were erased. */
 export async function getMessagesOf(db: Reader, organizationId: OrganizationId, id: EmailId): Promise<EmailMessages> {
@@ -50,7 +53,7 @@ export async function rescheduleEmail(
   sendAt: Date,
 ): Promise<EmailMessages> {
   await getMessagesOf(db, organizationId, id)
-  await db.begin(async (tx) => {
+  const move = async (tx: Tx) => {
     const messages = await lockScheduled(tx, organizationId, id, rescheduleMarginMs)
     if (messages.length === 0 || messages.some(({ isWaiting }) => !isWaiting))
       throw conflict('This email cannot be rescheduled: it is not scheduled, or due within a few seconds.')
@@ -69,6 +72,7 @@ export async function rescheduleEmail(
       tx,
       jobs.map((job) => ({ organizationId, kind: 'message.send' as const, ...job, dueAt: sendAt })),
     )
-  })
+  }
+  await retrying(tries, () => db.begin(move))
   return getMessagesOf(db, organizationId, id)
 }
