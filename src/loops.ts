@@ -18,7 +18,7 @@ import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 import { Loop } from './runtime/loop.ts'
 import { deleteUnusedLimits } from './sending-limits/sending-limits.ts'
-import { sendAccountEmails } from './system-emails/account-emails.ts'
+import { deleteExpiredAccountEmails, sendAccountEmails } from './system-emails/account-emails.ts'
 import { sendNoticeEmails } from './system-emails/notice-emails.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import { hourMs, minuteMs } from './values/durations.ts'
@@ -72,7 +72,10 @@ export function createLoops(parts: Parts): Loop[] {
     loop('send account emails', accountEmailsEveryMs, () =>
       sendAccountEmails({ ...systemEmails, accountEmails: parts.accountEmails }),
     ),
-    loop('delete expired sessions and links', hourMs, () => deleteExpiredCredentials(db)),
+    loop('delete expired sessions and links', hourMs, async () => {
+      await deleteExpiredCredentials(db)
+      await deleteExpiredAccountEmails(db.statement)
+    }),
     loop('delete expired idempotency keys', hourMs, () => deleteExpiredKeys(db)),
     loop('delete old API requests', hourMs, () => deleteExpiredApiRequests(db)),
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),

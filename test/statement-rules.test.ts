@@ -46,6 +46,21 @@ test.each([
     "update jobs set id = $2 where organization_id = $1 and concat_ws(' ', kind, lane) = $3",
     ['function that is not immutable'],
   ],
+  ['select id from jobs where organization_id = any ($1::uuid[])', ['several organizations']],
+  [
+    'select id, (select kind from lanes where lanes.organization_id = jobs.organization_id and lane = $2) from jobs where organization_id = $1',
+    ['organization of another query'],
+  ],
+  [
+    'select 1 from jobs where organization_id = $1 and not exists (select from lanes as l where l.organization_id = jobs.organization_id)',
+    ['organization of another query'],
+  ],
+  [
+    'select 1 from (select organization_id, id from jobs where organization_id = $1 limit 9) as job left join lanes on lanes.organization_id = job.organization_id',
+    ['organization of another query'],
+  ],
+  ['update users set name = $2 where organization_id = $1', ['write to every node']],
+  ['insert into api_keys (id, organization_id) values ($1, $2)', ['write to every node']],
 ] as const)('rejects %s', (statement, rules) => {
   expect(brokenRules(statement)).toEqual(rules)
 })
@@ -55,6 +70,10 @@ test.each([
   'select id from jobs where organization_id = $1 and id = any ($2::uuid[])',
   'select 1 from jobs as job join lanes on lanes.organization_id = job.organization_id where job.organization_id = $1',
   'select 1 from unnest($1::uuid[]) as given (o) join jobs on jobs.organization_id = given.o left join lanes on lanes.organization_id = jobs.organization_id',
+  'select (select kind from lanes where lanes.organization_id = $1 and lane = jobs.lane) from jobs where organization_id = $1',
+  'select 1 from unnest($1::uuid[]) as key (organization_id) join jobs on jobs.organization_id = key.organization_id and not exists (select from lanes where lanes.organization_id = jobs.organization_id)',
+  'insert into password_reset_requests (id) values ($1)',
+  'select from organizations where id = $1 for no key update',
   'select 1 from jobs join lanes using (organization_id, kind) where organization_id = $1',
   'insert into jobs (organization_id, id) select o, i from unnest($1::uuid[], $2::uuid[]) as x (o, i) on conflict do nothing',
   "update jobs set payload = 'delete from lanes' where organization_id = $1 and id = $2",

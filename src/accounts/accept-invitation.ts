@@ -9,6 +9,7 @@ import { deleteInvitationsBy, deleteInvitationsOf, useInvitation } from './invit
 import { getInvitation, noLongerValid, readInvitationToken } from './invitations.ts'
 import type { LinkToken } from './link-tokens.ts'
 import { checkNewPassword, hashPassword } from './passwords.ts'
+import { deleteSignIn } from './sessions.sql.ts'
 import { countTeam, hasOwner, moveUser } from './team.sql.ts'
 import type { LoginThrottle } from './throttle.ts'
 
@@ -67,6 +68,7 @@ async function move(tx: Tx, link: LinkToken, account: Account, { role, key }: { 
   for (const id of [from, link.organizationId].sort()) await lockOrganization(tx, id)
   await use(tx, link)
   await deleteCredentials(tx, account)
+  await deleteSignIn(tx, account)
   await deleteInvitationsBy(tx, from, account.id)
   const moved = await moveUser(tx, account, { organizationId: link.organizationId, role })
   if (!moved) throw noLongerValid()

@@ -56,9 +56,9 @@ export const insertUser = (
   },
 ) =>
   first(tx<Account>`
-    insert into users (id, organization_id, email, email_key, name, password_hash, role, last_login_at)
+    insert into users (id, organization_id, email, email_key, name, password_hash, role)
     values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.name ?? null}, ${user.passwordHash},
-      ${user.role}, now())
+      ${user.role})
     on conflict (email_key) do nothing
     returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`)
 
@@ -74,9 +74,6 @@ export const findUserByEmail = (db: Reader, emailKey: string) =>
   first(db<Account>`
     select id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch
     from users where email_key = ${emailKey}`)
-
-export const touchUser = (db: Writer, organizationId: OrganizationId, id: UserId) =>
-  db`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
 
 export type Member = Account & {
   organization: Organization

@@ -3,15 +3,7 @@ import { parseEmail, parseEmailField } from '../values/email.ts'
 import { conflict, invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
 import type { AccountEmails } from './account-emails.ts'
-import {
-  type Account,
-  findUserByEmail,
-  hasUsers,
-  insertOrganization,
-  insertUser,
-  lockSignup,
-  touchUser,
-} from './accounts.sql.ts'
+import { type Account, findUserByEmail, hasUsers, insertOrganization, insertUser, lockSignup } from './accounts.sql.ts'
 import { updatePassword } from './credentials.sql.ts'
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 import type { LoginThrottle } from './throttle.ts'
@@ -65,7 +57,6 @@ export async function login(db: Db, throttle: LoginThrottle, { email, ...given }
   const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
   const user = await findUserByPassword(db, throttle, key, given)
   if (!user) throw new Refusal('unauthorized', 'The email address or password is incorrect.')
-  await touchUser(db.statement, user.organizationId, user.id)
   return user
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { first, onlyValue } from '../db/rows.ts'
+import { allValues, first, onlyValue } from '../db/rows.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { Account } from './accounts.sql.ts'
 import type { LinkToken } from './link-tokens.ts'
@@ -8,12 +8,16 @@ import type { LinkToken } from './link-tokens.ts'
 export const insertResetRequest = (db: Writer, emailKey: string) =>
   db`insert into password_reset_requests (id, email_key) values (${randomUUID()}, ${emailKey})`
 
-/** Deletes the oldest requests and returns their addresses. Skips requests that another process is handling. */
-export async function takeResetRequests(tx: Tx, limit: number, minutesMax: number): Promise<string[]> {
+/** The oldest requests. */
+export const selectResetRequests = (db: Reader, limit: number) =>
+  allValues(db<{ id: string }>`select id from password_reset_requests order by requested_at limit ${limit}`)
+
+/** Deletes requests and returns their addresses. Skips requests that another process is handling. */
+export async function takeResetRequests(tx: Tx, ids: readonly string[], minutesMax: number): Promise<string[]> {
   const rows = await tx<{ emailKey: string; isRecent: boolean }>`
     delete from password_reset_requests
     where id in (
-      select id from password_reset_requests order by requested_at limit ${limit} for update skip locked)
+      select id from password_reset_requests where id = any (${ids}::uuid[]) order by requested_at for update skip locked)
     returning email_key, requested_at > now() - ${minutesMax} * interval '1 minute' as is_recent`
   return rows.filter(({ isRecent }) => isRecent).map(({ emailKey }) => emailKey)
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import { type Db, isConnectionFault } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { clientNetwork } from '../values/client-address.ts'
 import { parseEmailField } from '../values/email.ts'
@@ -13,6 +13,7 @@ import {
   findReset,
   insertReset,
   insertResetRequest,
+  selectResetRequests,
   takeResetRequests,
   useReset,
 } from './password-resets.sql.ts'
@@ -64,10 +65,23 @@ export async function requestPasswordReset(
 
 export type ResetParts = { db: Db; accountEmails: AccountEmails }
 
-/** Creates the emails for requested resets. Requests for addresses without an account are discarded. */
-export async function prepareResetEmails({ db, accountEmails }: ResetParts): Promise<void> {
-  await db.begin(async (tx) => {
-    for (const emailKey of await takeResetRequests(tx, batchMax, requestMinutesMax)) {
+/**
+ * Creates the emails for requested resets. Requests for addresses without an account are discarded. On a distributed database,
+ * those of accounts on a node that is down stay until it is back or they have expired, and do not delay the others.
+ */
+export async function prepareResetEmails(parts: ResetParts): Promise<void> {
+  const { db } = parts
+  const ids = await selectResetRequests(db, batchMax)
+  if (ids.length === 0) return
+  const batches = db.isDistributed ? ids.map((id) => [id]) : [ids]
+  const results = await Promise.allSettled(batches.map((batch) => prepareBatch(parts, batch)))
+  for (const result of results)
+    if (result.status === 'rejected' && !(db.isDistributed && isConnectionFault(result.reason))) throw result.reason
+}
+
+function prepareBatch({ db, accountEmails }: ResetParts, ids: readonly string[]): Promise<void> {
+  return db.begin(async (tx) => {
+    for (const emailKey of await takeResetRequests(tx, ids, requestMinutesMax)) {
       const user = await findUserByEmail(tx, emailKey)
       if (!user || (await countResets(tx, user)) >= linksPerAccountMax) continue
       const { token, tokenHash } = createLinkToken('rst', user.organizationId)

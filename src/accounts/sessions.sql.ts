@@ -16,7 +16,7 @@ export type SessionRow = {
 
 type NewSession = Pick<SessionRow, 'id' | 'userAgent' | 'ipAddress' | 'expiresAt'>
 
-/** Also ends the oldest sessions of the user, so that at most `keep` remain. */
+/** Also records the sign-in, and ends the oldest sessions of the user, so that at most `keep` remain. */
 export async function insertSession(
   tx: Tx,
   { organizationId, id: userId }: SessionOwner,
@@ -29,6 +29,9 @@ export async function insertSession(
       select id from sessions
       where organization_id = ${organizationId} and user_id = ${userId}
       order by id desc offset ${keep - 1})`
+  tx.send`
+    insert into sign_ins (organization_id, user_id) values (${organizationId}, ${userId})
+    on conflict (organization_id, user_id) do update set last_at = excluded.last_at`
   await tx`
     insert into sessions (organization_id, user_id, id, user_agent, ip_address, expires_at)
     values (${organizationId}, ${userId}, ${session.id}, ${session.userAgent}, ${session.ipAddress}, ${session.expiresAt})`
@@ -47,6 +50,10 @@ export const touchSession = (db: Writer, { organizationId, id: userId }: Session
   db`
     update sessions set last_used_at = now()
     where organization_id = ${organizationId} and user_id = ${userId} and id = ${id}`
+
+/** For a user who leaves the organization. */
+export const deleteSignIn = (tx: Tx, { organizationId, id }: SessionOwner) =>
+  tx`delete from sign_ins where organization_id = ${organizationId} and user_id = ${id}`
 
 /** Returns false if the user has no such session. */
 export const deleteSession = (db: Writer, { organizationId, id: userId }: SessionOwner, id: SessionId) =>

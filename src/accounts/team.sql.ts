@@ -1,26 +1,36 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { first, hasRows, onlyValue } from '../db/rows.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { Account, Role, User } from './accounts.sql.ts'
 
 export type TeamMember = User & { lastLoginAt: Date | null }
 
+const membersOf = (organizationId: OrganizationId): Sql => sql`
+  select users.id, users.organization_id, users.email, users.name, users.role, users.may_broadcast, users.created_at,
+    greatest(sign_ins.last_at, users.last_login_at) as last_login_at
+  from users
+  left join sign_ins on sign_ins.organization_id = users.organization_id and sign_ins.user_id = users.id
+  where users.organization_id = ${organizationId}`
+
 /** Ordered by the time at which they joined. */
 export const selectTeam = (db: Reader, organizationId: OrganizationId) =>
-  db<TeamMember>`
-    select id, organization_id, email, name, role, may_broadcast, created_at, last_login_at
-    from users
-    where organization_id = ${organizationId}
-    order by id`
+  db<TeamMember>`${membersOf(organizationId)} order by users.id`
 
 export type RoleChange = { role?: Role | undefined; mayBroadcast?: boolean | undefined }
 
-export const updateRole = (tx: Tx, organizationId: OrganizationId, id: UserId, { role, mayBroadcast }: RoleChange) =>
-  first(tx<TeamMember>`
+export async function updateRole(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: UserId,
+  { role, mayBroadcast }: RoleChange,
+): Promise<TeamMember | undefined> {
+  await tx`
     update users
     set role = coalesce(${role ?? null}, role), may_broadcast = coalesce(${mayBroadcast ?? null}, may_broadcast)
-    where organization_id = ${organizationId} and id = ${id}
-    returning id, organization_id, email, name, role, may_broadcast, created_at, last_login_at`)
+    where organization_id = ${organizationId} and id = ${id}`
+  return first(tx<TeamMember>`${membersOf(organizationId)} and users.id = ${id}`)
+}
 
 /** Returns false if the member does not exist. */
 export const deleteMember = (tx: Tx, organizationId: OrganizationId, id: UserId) =>
@@ -45,7 +55,6 @@ export const moveUser = (
 ) =>
   first(tx<Account>`
     update users
-    set organization_id = ${organizationId}, role = ${role}, may_broadcast = false, session_epoch = session_epoch + 1, muted_alerts = '{}',
-      last_login_at = now()
+    set organization_id = ${organizationId}, role = ${role}, may_broadcast = false, session_epoch = session_epoch + 1, muted_alerts = '{}'
     where organization_id = ${from} and id = ${id}
     returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`)

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { parseId } from '../values/ids.ts'
 
 const myId = async (app: TestApp) => (await app.manage('GET', '/me')).body.data.user.id as string
 
 test('members can list all members and their last sign-in', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
-  await app.db.statement`update users set last_login_at = null where email = 'owner@acme.example'`
+  await app.db
+    .statement`delete from sign_ins where organization_id = ${parseId('org', app.organizationId)} and user_id = ${parseId('usr', await myId(app))}`
   await registerOther(app)
 
   const list = await bob.manage('GET', '/organization/members')

@@ -5,6 +5,7 @@ import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteCredentials } from './credentials.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'
+import { deleteSignIn } from './sessions.sql.ts'
 import { deleteMember, hasOwner, type RoleChange, updateRole } from './team.sql.ts'
 
 export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, change: RoleChange) {
@@ -31,6 +32,7 @@ export async function removeMember(
   await keepingAnOwner(db, organizationId, async (tx) => {
     if (!(await deleteMember(tx, organizationId, id))) throw notFound('member')
     await deleteCredentials(tx, { organizationId, id })
+    await deleteSignIn(tx, { organizationId, id })
     await deleteInvitationsBy(tx, organizationId, id)
     await onRemove?.(tx)
     if (revokeApiKeys) await revokeApiKeysOf(tx, organizationId, id)

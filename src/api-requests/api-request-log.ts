@@ -1,3 +1,4 @@
+import { perNode } from '../db/cluster/batches.ts'
 import type { Db } from '../db/db.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
 import { type Bucket, RateLimit, takeToken } from '../runtime/rate-limit.ts'
@@ -96,9 +97,17 @@ export class ApiRequestLog {
   async #store(): Promise<void> {
     const rows = this.#pending.slice()
     if (rows.length === 0) return
+    let fault: unknown
+    const store = async (some: readonly NewApiRequest[]) => {
+      await this.#db.begin((tx) => insertApiRequests(tx, some), { statementTimeoutMs })
+      await this.#trim(some)
+      return []
+    }
     try {
-      await this.#db.begin((tx) => insertApiRequests(tx, rows), { statementTimeoutMs })
-      await this.#trim(rows)
+      await perNode(this.#db, rows, store, (_, error) => {
+        fault = error
+      })
+      if (fault) throw fault
       this.#failures.succeeded(storing)
     } catch (error) {
       this.#failures.failed(storing, error)

@@ -93,7 +93,7 @@ function contactsOf({ organizationId, audience: { included, excluded }, now }: A
 const recipientsOf = (audience: AudienceQuery, range: IdRange): Sql => sql`
   from (${contactsOf(audience, range)}) as audience
   join contacts on contacts.organization_id = ${audience.organizationId} and contacts.id = audience.id
-  where ${mayReceive(audience.flowKind)}`
+  where ${mayReceive(audience.flowKind, isSuppressed(audience.organizationId))}`
 
 export type AudienceCounts = {
   audience: number
@@ -115,7 +115,7 @@ export const countAudience = (db: Reader, audience: AudienceQuery, range: IdRang
       count(*) filter (where not suppressed and subscription = 'not_subscribed') as not_subscribed,
       count(*) filter (where ${mayReceive(audience.flowKind, sql`suppressed`)}) as recipients
     from (
-      select contacts.subscription, ${isSuppressed} as suppressed
+      select contacts.subscription, ${isSuppressed(audience.organizationId)} as suppressed
       from (${contactsOf(audience, range)}) as audience
       join contacts on contacts.organization_id = ${audience.organizationId} and contacts.id = audience.id
       -- Otherwise the suppressions are searched for each of the counts.

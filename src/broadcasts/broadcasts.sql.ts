@@ -128,15 +128,18 @@ export type Broadcast = {
   now: Date
 }
 
-const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, utm, service_announcement,
+/** Every table is compared with the organization itself, so that a distributed database reads from one node. */
+const columnsOf = (
+  organizationId: OrganizationId,
+): Sql => sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, utm, service_announcement,
   schedule, messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
   decided_at, starts_at, reason, detail, recipients, excluded, freezing, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
   (select number from flow_versions
-    where flow_versions.organization_id = broadcasts.organization_id
+    where flow_versions.organization_id = ${organizationId}
       and flow_versions.id = broadcasts.flow_version_id) as flow_version,
   (select coalesce(jsonb_object_agg(counts.status, counts.recipients), '{}') from broadcast_counts counts
-    where counts.organization_id = broadcasts.organization_id and counts.broadcast_id = broadcasts.id) as counts`
+    where counts.organization_id = ${organizationId} and counts.broadcast_id = broadcasts.id) as counts`
 
 export async function findBroadcast(
   db: Reader,
@@ -144,14 +147,14 @@ export async function findBroadcast(
   id: BroadcastId,
 ): Promise<Broadcast | undefined> {
   const [row] = await db.run<Broadcast>(
-    sql`select ${columns} from broadcasts where organization_id = ${organizationId} and id = ${id}`,
+    sql`select ${columnsOf(organizationId)} from broadcasts where organization_id = ${organizationId} and id = ${id}`,
   )
   return row
 }
 
 export const selectBroadcastsById = (db: Reader, organizationId: OrganizationId, ids: readonly BroadcastId[]) =>
   db.run<Broadcast>(
-    sql`select ${columns} from broadcasts where organization_id = ${organizationId} and id = any (${ids}::uuid[])`,
+    sql`select ${columnsOf(organizationId)} from broadcasts where organization_id = ${organizationId} and id = any (${ids}::uuid[])`,
   )
 
 /** Locks the broadcast until the end of the transaction. */
@@ -182,7 +185,7 @@ export async function selectBroadcasts(
   const older = before ? sql`and id < ${before}` : sql``
   const matching = query ? sql`and ${matchesQuery(query)}` : sql``
   return db.run<Broadcast>(sql`
-    select ${columns} from broadcasts
+    select ${columnsOf(organizationId)} from broadcasts
     where organization_id = ${organizationId} ${ofStatus} ${matching} ${older}
     order by id desc
     limit ${limit}`)

@@ -89,7 +89,7 @@ export async function selectRecipients(
     select recipient.contact_id, contacts.email, recipient.status, recipient.reason, recipient.message_id,
       recipient.variant, reaction.*, click.links
     from (${recipients}) as recipient
-    left join contacts on contacts.organization_id = recipient.organization_id and contacts.id = recipient.contact_id
+    left join contacts on contacts.organization_id = ${organizationId} and contacts.id = recipient.contact_id
     cross join ${reactionTo(organizationId, sql`recipient.message_id`)}
     cross join lateral (
       select array_agg(link.link order by link.first_at, link.link) as links

@@ -1,10 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { tuning } from '../config/tuning.ts'
-import { findDistributedTables, hasCitus } from '../db/cluster/distribute.ts'
-import { readDistributionPlan } from '../db/cluster/distribution-plan.ts'
-import { checkNodes } from '../db/cluster/nodes.ts'
 import { missingPrivilege } from '../db/connect-faults.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, isConnectionFault } from '../db/db.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { checkReplica } from '../db/replica-check.ts'
 import { onlyValue } from '../db/rows.ts'
@@ -24,6 +21,7 @@ import {
   webhookSecretBox,
 } from '../webhooks/signing-secrets.ts'
 import { databaseOf, otherSecret } from './database.ts'
+import { checkCluster } from './doctor-cluster.ts'
 import { checkLinkHosts } from './doctor-link-hosts.ts'
 import { bad, type Finding, good, note } from './finding.ts'
 
@@ -46,12 +44,12 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding> {
     else yield good('Database', `${opened.description}, ${state}`)
     yield await clock(opened.db)
     yield* pooler(config, opened.db)
-    yield* cluster(opened.db)
+    yield* checkCluster(opened.db)
     if (opened.replica) yield await replica(opened.db, opened.replica)
     // The others need tables that pending migrations may create.
     if (migrated !== true) return yield* secretFile(config)
-    yield* sending(opened.db)
-    yield await secret(config, opened.db)
+    yield* readable('Sending', sending(opened.db))
+    yield* readable('Secret', secret(config, opened.db))
     yield* checkLinkHosts(opened.db, { host: hostOf(new URL(config.BASE_URL)), port: 443 })
   } finally {
     await opened.close()
@@ -77,18 +75,14 @@ async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): Asyn
     : bad('Pooler', 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database')
 }
 
-/** The nodes of a distributed database. */
-async function* cluster(db: Db): AsyncGenerator<Finding> {
-  if (!(await hasCitus(db))) return
-  const done = await findDistributedTables(db)
-  if (done.size === 0) return
-  const nodes = await checkNodes(db)
-  const down = nodes.filter(({ isUp }) => !isUp)
-  for (const { name } of down) yield bad('Cluster', `the node ${name} is down: its organizations cannot be served`)
-  if (down.length === 0) yield good('Cluster', `${nodes.length} nodes respond`)
-  const { tables } = await readDistributionPlan(db)
-  const left = tables.filter(({ name, placement }) => placement !== 'local' && !done.has(name)).map(({ name }) => name)
-  if (left.length > 0) yield bad('Cluster', `not distributed: ${left.join(', ')}. Run \`waxwing distribute\``)
+/** Reports that the rest cannot be read, for example from a node that is down. */
+async function* readable(check: string, findings: AsyncGenerator<Finding>): AsyncGenerator<Finding> {
+  try {
+    yield* findings
+  } catch (error) {
+    if (!isConnectionFault(error)) throw error
+    yield bad(check, `cannot be checked, because a part of the database does not respond: ${(error as Error).message}`)
+  }
 }
 
 async function replica(db: Db, replica: Db): Promise<Finding> {
@@ -126,14 +120,18 @@ async function* sending(db: Db): AsyncGenerator<Finding> {
 }
 
 /** Compares APP_SECRET with the database, and tries it on each webhook secret. */
-async function secret(config: Config, db: Db): Promise<Finding> {
+async function* secret(config: Config, db: Db): AsyncGenerator<Finding> {
   const current = await findSecret(config)
-  if (current instanceof Error) return bad('Secret', current.message)
-  if (current === undefined)
-    return bad(
+  if (current instanceof Error) yield bad('Secret', current.message)
+  else if (current === undefined)
+    yield bad(
       'Secret',
       `there is none in ${config.DATA_DIR}: set APP_SECRET or DATA_DIR as for the service, for example with --env-file FILE`,
     )
+  else yield await currentSecret(config, db, current)
+}
+
+async function currentSecret(config: Config, db: Db, current: string): Promise<Finding> {
   const secrets = { current, previous: config.APP_SECRET_PREVIOUS }
   if (!(await isMarkedWith(db, secrets))) return bad('Secret', otherSecret)
   const box = webhookSecretBox(secrets)

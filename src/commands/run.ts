@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { App } from '../app.ts'
 import { type Config, readSettings, type SettingName } from '../config/config.ts'
 import { type Database, OlderCluster } from '../db/connect.ts'
+import { isConnectionFault } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
 import type { Role } from '../parts.ts'
@@ -65,7 +66,9 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
       roles,
     })
     await startOrExplain(app, config, roles)
-    const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) })
+    const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) }).catch(
+      noneIfUnreachable,
+    )
     process.stdout.write(await banner({ config, sources, database, roles, demo, undecryptable: undecryptable.length }))
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
     log.info({ signal: shutdownSignal.reason }, 'Stopping')
@@ -78,6 +81,12 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
   // Everything is recorded. Connections that are still being opened, for example to an unresponsive relay, are not
   // waited for.
   setTimeout(() => process.exit(), lingerMs).unref()
+}
+
+/** A node of a distributed database may be down. The secrets are checked again later. */
+function noneIfUnreachable(error: unknown): [] {
+  if (isConnectionFault(error)) return []
+  throw error
 }
 
 async function createDemo({ db }: Database, { BASE_URL: baseUrl }: Config, secrets: AppSecrets) {

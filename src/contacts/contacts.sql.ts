@@ -7,7 +7,7 @@ import type { ContactStatus } from '../segments/filter.ts'
 import type { EmailAddress } from '../values/email.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { type ContactFilter, contactConditions } from './contact-filter.ts'
-import type { Subscription } from './eligibility.ts'
+import { isSuppressed, type Subscription } from './eligibility.ts'
 import type { Attributes, ContactFields } from './fields.ts'
 import type { Actor } from './history.ts'
 import { priorUnsubscription } from './subscription.ts'
@@ -25,12 +25,6 @@ export type Contact = {
   lastActiveAt: Date | null
   groups: { id: GroupId; name: string }[]
 }
-
-/** Excludes 'unsubscribe', which the contact's subscription already reflects. */
-const isSuppressed = (organizationId: OrganizationId) => sql`exists (
-  select from suppressions
-  where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
-    and suppressions.reason <> 'unsubscribe')`
 
 /**
  * The newest open or click by a person, read from the end of the index on contacts. Nothing is stored for it, because

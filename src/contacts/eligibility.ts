@@ -29,16 +29,16 @@ export function ineligibleReason(
 }
 
 /** Whether the address of a row of `contacts` gets no email of any kind. */
-export const isSuppressed: Sql = sql`exists (
+export const isSuppressed = (organizationId: OrganizationId): Sql => sql`exists (
   select from suppressions
-  where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
+  where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
     and suppressions.reason <> 'unsubscribe')`
 
 /**
  * A condition on rows of `contacts`: whether the contact may get an email of this kind, as in `ineligibleReason`.
- * `suppressed` replaces the look-up of suppressions if its result is known.
+ * `suppressed` is `isSuppressed`, or its result.
  */
-export const mayReceive = (kind: EmailKind, suppressed = isSuppressed): Sql =>
+export const mayReceive = (kind: EmailKind, suppressed: Sql): Sql =>
   kind === 'marketing' ? sql`(contacts.subscription = 'subscribed' and not ${suppressed})` : sql`(not ${suppressed})`
 
 /** The alphabetically first reason why the address of a row of `contacts` is suppressed; null if it is not. */

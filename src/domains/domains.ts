@@ -102,7 +102,7 @@ export async function verifyDomain(parts: DomainParts, domain: Domain, now = new
       !(await claimName(tx, current.name, organizationId, id))
     )
       throw takenByOther(current.name)
-    if (status === 'unverified') await releaseName(tx, current.name, organizationId)
+    if (status === 'unverified' && current.status !== 'unverified') await releaseName(tx, current.name, organizationId)
     const use = hostUseOf(current, checks)
     await registerHost(tx, current, { status, ...use })
     if (switchesKey) {

@@ -1,5 +1,6 @@
 import type { RelayState, Transport } from '@waxwing/smtp-client'
 import type { LRUCache } from 'lru-cache'
+import { readOfOperator } from '../db/cluster/operator-copy.ts'
 import type { Db } from '../db/db.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import { createCache } from '../runtime/cache.ts'
@@ -173,7 +174,9 @@ export class MailServers {
   }
 
   #shared(): readonly TenantServer[] {
-    return (this.#operator && this.#known.peek(this.#operator)?.shared) ?? none
+    if (!this.#operator) return none
+    void this.load(this.#operator)?.catch(() => {})
+    return this.#known.get(this.#operator)?.shared ?? none
   }
 
   #refresh(organizationId: OrganizationId): Promise<void> {
@@ -188,16 +191,18 @@ export class MailServers {
   async #find(organizationId: OrganizationId): Promise<void> {
     const { db } = this.#options
     this.#operator ??= (await findOperator(db))?.id
-    const ids = new Set([organizationId, this.#operator ?? organizationId])
-    const rows = await selectUsableServers(db, [...ids])
-    const loadedAt = performance.now()
-    for (const id of ids) {
-      const servers = this.#opened(
-        this.#known.peek(id)?.servers ?? none,
-        rows.filter((row) => row.organizationId === id),
-      )
-      this.#known.set(id, { servers, shared: servers.filter(({ row }) => row.isShared), loadedAt })
-    }
+    const read = () => selectUsableServers(db, organizationId)
+    if (this.#operator === organizationId)
+      return this.#use(organizationId, await readOfOperator(db, 'mail servers', organizationId, read))
+    // Not in one statement: those of the operator may be on a node that is down.
+    const [rows] = await Promise.all([read(), this.#operator && this.load(this.#operator)])
+    this.#use(organizationId, rows)
+  }
+
+  #use(organizationId: OrganizationId, rows: readonly MailServerRow[]): void {
+    const servers = this.#opened(this.#known.peek(organizationId)?.servers ?? none, rows)
+    const shared = servers.filter(({ row }) => row.isShared)
+    this.#known.set(organizationId, { servers, shared, loadedAt: performance.now() })
   }
 
   /** Opens new and changed servers, and retires those that are gone. */

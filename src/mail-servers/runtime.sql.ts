@@ -26,13 +26,13 @@ export type MailServerRow = {
   updatedAt: Date
 }
 
-export const selectUsableServers = (db: Reader, organizationIds: readonly OrganizationId[]) =>
+export const selectUsableServers = (db: Reader, organizationId: OrganizationId) =>
   db<MailServerRow>`
     select organization_id, id, name, preset, host, url, oauth, is_shared, kinds, from_domains, priority, weight, connections,
       messages_per_second, messages_per_day, shape_by_receiver, status, updated_at
     from mail_servers
-    where organization_id = any (${organizationIds}::uuid[])
-    order by organization_id, priority, id`
+    where organization_id = ${organizationId}
+    order by priority, id`
 
 export const findOperator = (db: Reader) =>
   first(db<{ id: OrganizationId }>`select id from organizations where is_operator and deleted_at is null`)

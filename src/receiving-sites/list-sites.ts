@@ -1,4 +1,5 @@
-import type { Reader } from '../db/db.ts'
+import { readOfOperator } from '../db/cluster/operator-copy.ts'
+import type { Db, Reader } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { findOperator, type SiteLimits, type SiteSettings, selectSites } from './receiving-sites.sql.ts'
 import { shippedLimits } from './receiving-sites.ts'
@@ -16,25 +17,28 @@ export type SiteView = SiteLimits & {
   slowedReason: string | null
 }
 
-type AllSettings = { sites: Map<string, SiteSettings>; defaults: Map<string, SiteSettings> }
+type Sites = ReadonlyMap<string, SiteSettings>
+type AllSettings = { sites: Sites; defaults: Sites }
+const bySite = (rows: readonly SiteSettings[]): Sites => new Map(rows.map((row) => [row.site, row]))
 
-/** The listed sites in their order, then the domains that the organization has set limits for. */
-export async function listSites(db: Reader, organizationId: OrganizationId): Promise<SiteView[]> {
-  const settings = await readSettings(db, organizationId)
-  const ids = new Set([...shippedSites.map(({ id }) => id), ...settings.sites.keys()])
-  return [...ids].map((site) => viewOf(site, settings))
+/** The limits that the operator has set, which are the defaults of other organizations. */
+export async function findDefaults(db: Db, organizationId: OrganizationId): Promise<Sites> {
+  const operator = (await findOperator(db))?.id
+  if (!operator || operator === organizationId) return new Map()
+  const rows = await readOfOperator(db, 'receiving sites', operator, () => selectSites(db, operator))
+  return bySite(rows.filter(({ hasLimits }) => hasLimits))
 }
 
-export const siteView = async (db: Reader, organizationId: OrganizationId, site: string): Promise<SiteView> =>
-  viewOf(site, await readSettings(db, organizationId))
-
-async function readSettings(db: Reader, organizationId: OrganizationId): Promise<AllSettings> {
-  const operator = await findOperator(db)
-  const bySite = (rows: SiteSettings[]) => new Map(rows.map((row) => [row.site, row]))
+/** The listed sites in their order, then the domains that the organization has set limits for. */
+export async function listSites(db: Reader, organizationId: OrganizationId, defaults: Sites): Promise<SiteView[]> {
   const sites = bySite(await selectSites(db, organizationId))
-  const isOperator = !operator || operator.id === organizationId
-  const set = isOperator ? [] : (await selectSites(db, operator.id)).filter(({ hasLimits }) => hasLimits)
-  return { sites, defaults: bySite(set) }
+  const ids = new Set([...shippedSites.map(({ id }) => id), ...sites.keys()])
+  return [...ids].map((site) => viewOf(site, { sites, defaults }))
+}
+
+export async function siteView(db: Db, organizationId: OrganizationId, site: string): Promise<SiteView> {
+  const defaults = await findDefaults(db, organizationId)
+  return viewOf(site, { sites: bySite(await selectSites(db, organizationId)), defaults })
 }
 
 function viewOf(site: string, { sites, defaults: set }: AllSettings): SiteView {

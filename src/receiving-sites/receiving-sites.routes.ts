@@ -8,7 +8,7 @@ import { tagRoutes } from '../http/tags.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { conflict, invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { listSites, type SiteView, siteView } from './list-sites.ts'
+import { findDefaults, listSites, type SiteView, siteView } from './list-sites.ts'
 import { resetSite, upsertLimits } from './receiving-sites.sql.ts'
 import type { ReceivingSites } from './receiving-sites.ts'
 import { shippedSite } from './shipped-sites.ts'
@@ -61,7 +61,9 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
         response: answers(Type.Array(SiteOut)),
       },
       handler: async (request) => {
-        const listed = await read(organizationIdOf(request), (tx, organizationId) => listSites(tx, organizationId))
+        const own = organizationIdOf(request)
+        const defaults = await findDefaults(db, own)
+        const listed = await read(own, (tx, organizationId) => listSites(tx, organizationId, defaults))
         return ok(listed.map(siteOut))
       },
     })

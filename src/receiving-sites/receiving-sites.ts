@@ -1,3 +1,4 @@
+import { readOfOperator } from '../db/cluster/operator-copy.ts'
 import type { Db } from '../db/db.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
@@ -158,7 +159,9 @@ export class ReceivingSites {
   }
 
   async #read(organizationId: OrganizationId): Promise<void> {
-    const rows = await selectSites(this.#db, organizationId)
+    const read = () => selectSites(this.#db, organizationId)
+    const isOperator = organizationId === this.#operator
+    const rows = await (isOperator ? readOfOperator(this.#db, 'receiving sites', organizationId, read) : read())
     const sites = rows.length === 0 ? nothingSet : new Map(rows.map((row) => [row.site, row]))
     this.#settings.set(organizationId, { sites, loadedAt: performance.now() })
   }

@@ -3,7 +3,10 @@ import { prepareResetEmails } from '../accounts/password-resets.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { newId } from '../values/ids.ts'
 import { accountEmailContent } from './account-email-text.ts'
-import { deleteExpiredAccountEmails, hasAccountEmailWork, insertAccountEmail } from './queue.sql.ts'
+import { insertAccountEmail, type QueuedAccountEmail } from './queue.sql.ts'
+
+export { deleteExpiredAccountEmails } from './queue.sql.ts'
+
 import { type SystemEmailParts, sendDueEmails } from './send.ts'
 
 const dayMinutes = 24 * 60
@@ -44,21 +47,22 @@ export const createAccountEmails = (box: SecretBox): AccountEmailQueue => ({
 
 export type AccountEmailParts = SystemEmailParts & { accountEmails: AccountEmailQueue }
 
-/** Sends pending account emails. While the mail server is unreachable they stay queued until their links expire. */
+/**
+ * Sends pending account emails. While the mail server is unreachable they stay queued until their links expire. Those that
+ * have expired do not delay the others.
+ */
 export async function sendAccountEmails(parts: AccountEmailParts): Promise<void> {
-  const { db, log, settings, accountEmails } = parts
-  if (!(await hasAccountEmailWork(db))) return
+  const { log, settings, accountEmails } = parts
   await prepareResetEmails(parts)
-  await deleteExpiredAccountEmails(db.statement)
-  await sendDueEmails(parts, 'account', async (claimed) =>
-    claimed.flatMap(({ organizationId, id, recipient, content: sealed, createdAt }) => {
-      const email = accountEmails.open(sealed)
-      if (!email) {
-        log.warn({ email: id }, 'An account email was discarded: it was encrypted with another APP_SECRET')
-        return []
-      }
-      const content = accountEmailContent(email, settings.baseUrl, recipient)
-      return [{ organizationId, id, email: recipient, createdAt, content }]
-    }),
-  )
+  const written = ({ organizationId, id, recipient, content: sealed, createdAt, expiresAt }: QueuedAccountEmail) => {
+    if (expiresAt.getTime() <= Date.now()) return []
+    const email = accountEmails.open(sealed)
+    if (!email) {
+      log.warn({ email: id }, 'An account email was discarded: it was encrypted with another APP_SECRET')
+      return []
+    }
+    const content = accountEmailContent(email, settings.baseUrl, recipient)
+    return [{ organizationId, id, email: recipient, createdAt, content }]
+  }
+  while (await sendDueEmails(parts, 'account', async (claimed) => claimed.flatMap(written)));
 }

@@ -1,3 +1,5 @@
+import { perOrganization } from '../db/cluster/batches.ts'
+import { Claims } from '../db/cluster/claims.ts'
 import type { Db } from '../db/db.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
@@ -12,13 +14,23 @@ import { within } from '../runtime/within.ts'
 import { Refusal } from '../values/errors.ts'
 import { isDemoAddress } from '../values/simulated-recipients.ts'
 import { type EmailContent, renderEmail } from './layout.ts'
-import { claimEmails, deleteEmails, type EmailKey, type EmailKind, postponeEmail, type Queued } from './queue.sql.ts'
+import {
+  claimEmails,
+  deleteEmails,
+  type EmailKey,
+  type EmailKind,
+  postponeEmail,
+  type Queued,
+  selectDueOrganizations,
+} from './queue.sql.ts'
 
 /** Neither stopping nor the next emails wait longer for a slow relay. */
 const sendWithinMs = 8_000
 /** The relay may take five minutes for its last reply. Until then, another attempt could send the email twice. */
 const slowReplySeconds = 360
 const batchMax = 50
+/** Of a distributed database, on which the emails of each organization are claimed on their own. */
+const organizationsMax = 10
 /** Also the wait before another attempt. Users wait for account emails. */
 const leaseSeconds = { account: 60, notice: 300 }
 
@@ -47,22 +59,50 @@ export type SystemEmail = EmailKey & { email: string; createdAt: Date; content: 
 export async function sendDueEmails<Kind extends EmailKind>(
   parts: SystemEmailParts,
   kind: Kind,
-  write: (claimed: Queued[Kind][]) => Promise<SystemEmail[]>,
+  write: (claimed: readonly Queued[Kind][]) => Promise<readonly SystemEmail[]>,
 ): Promise<boolean> {
-  const { db } = parts
+  const { db, log } = parts
   const servers = await parts.servers.serversOfInstallation(kind, parts.settings.mailFrom.email)
   if (servers?.every((server) => server.state().kind === 'down')) return false
-  const claimed = await claimEmails(db.statement, kind, { limit: batchMax, leaseSeconds: leaseSeconds[kind] })
+  const claimed = await claimDue(parts, kind)
   if (claimed.length === 0) return false
-  const emails = await write(claimed)
-  const written = new Set(emails.map(({ id }) => id))
-  await deleteEmails(
-    db.statement,
-    kind,
-    claimed.filter(({ id }) => !written.has(id)),
-  )
+  const writeOwn = async (own: readonly Queued[Kind][]) => {
+    const emails = await write(own)
+    const written = new Set(emails.map(({ id }) => id))
+    await deleteEmails(
+      db.statement,
+      kind,
+      own.filter(({ id }) => !written.has(id)),
+    )
+    return emails
+  }
+  const emails = await perOrganization(db, claimed, writeOwn, (_, error) => {
+    log.warn({ err: error, kind }, 'Emails to users are sent later')
+  })
   await sendEmails(parts, servers, kind, emails)
   return claimed.length > emails.length
+}
+
+function claimDue<Kind extends EmailKind>({ db }: SystemEmailParts, kind: Kind): Promise<readonly Queued[Kind][]> {
+  return new Claims(db).claim({
+    claim: (writer, organizationId) =>
+      claimEmails(writer, kind, organizationId, {
+        limit: organizationId ? batchMax / organizationsMax : batchMax,
+        leaseSeconds: leaseSeconds[kind],
+      }),
+    findDue: (ids) => selectDueOrganizations(db, kind, ids, organizationsMax),
+  })
+}
+
+/** The emails were sent, or are kept in the inbox. */
+async function deleteSent({ db, log }: SystemEmailParts, kind: EmailKind, keys: readonly EmailKey[]): Promise<void> {
+  const remove = async (own: readonly EmailKey[]) => {
+    await deleteEmails(db.statement, kind, own)
+    return []
+  }
+  await perOrganization(db, keys, remove, (own, error) => {
+    log.warn({ err: error, emails: own.map(({ id }) => id) }, 'Emails may be sent twice')
+  })
 }
 
 /**
@@ -74,7 +114,7 @@ async function sendEmails(
   parts: SystemEmailParts,
   servers: readonly OpenServer[] | undefined,
   kind: EmailKind,
-  emails: SystemEmail[],
+  emails: readonly SystemEmail[],
 ): Promise<void> {
   const { db } = parts
   const kept = servers ? emails.filter(({ email }) => isDemoAddress(email)) : emails
@@ -89,19 +129,30 @@ async function sendEmails(
       if (!isDone) toRetry.add(email.id)
       if (isDone !== undefined) return
       void sending
-        .then((isDoneLate) => (isDoneLate ? deleteEmails(db.statement, kind, [email]) : undefined))
+        .then((isDoneLate) => (isDoneLate ? deleteSent(parts, kind, [email]) : undefined))
         .catch((error: unknown) => parts.log.warn({ err: error, email: email.id }, 'An email may be sent twice'))
       await postponeEmail(db.statement, kind, email, slowReplySeconds)
     }),
   )
-  await deleteEmails(
-    db.statement,
+  await deleteSent(
+    parts,
     kind,
     leaving.filter(({ id }) => !toRetry.has(id)),
   )
 }
 
-async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]): Promise<void> {
+async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]): Promise<void> {
+  const { db, log } = parts
+  const keep = async (own: readonly SystemEmail[]) => {
+    await keepOwnInInbox(parts, kind, own)
+    return []
+  }
+  await perOrganization(db, emails, keep, (_, error) => {
+    log.warn({ err: error, kind }, 'Emails to users are sent later')
+  })
+}
+
+async function keepOwnInInbox(parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]): Promise<void> {
   const inbox = composeAll(parts, kind, emails).map(({ email, outgoing }) => ({
     organizationId: email.organizationId,
     messageId: email.id,
@@ -114,7 +165,7 @@ async function keepInInbox(parts: SystemEmailParts, kind: EmailKind, emails: Sys
   })
 }
 
-const composeAll = (parts: SystemEmailParts, kind: EmailKind, emails: SystemEmail[]) =>
+const composeAll = (parts: SystemEmailParts, kind: EmailKind, emails: readonly SystemEmail[]) =>
   emails.flatMap((email) => {
     const outgoing = tryToCompose(parts, kind, email)
     return outgoing ? [{ email, outgoing }] : []

@@ -75,6 +75,6 @@ export async function insertPastDeliveries(
     update webhooks
     set last_attempt_at = (select max(at) from unnest(${last.map(({ at }) => at)}::timestamptz[]) as at),
       last_delivery_at = (select max(delivered_at) from deliveries
-        where deliveries.organization_id = webhooks.organization_id and deliveries.webhook_id = webhooks.id)
+        where deliveries.organization_id = ${organizationId} and deliveries.webhook_id = ${webhookId})
     where organization_id = ${organizationId} and id = ${webhookId}`
 }

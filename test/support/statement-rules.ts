@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isCompletedOnShards } from '../../src/db/cluster/shards.ts'
 
 // The rules that keep statements simple enough for a server that distributes tables by organization. They are checked
 // for every statement that the service starts while the tests run.
@@ -20,6 +21,7 @@ export const globalTables = [
   'last_backup',
   'provider_signatures',
   'password_reset_requests',
+  'operator_copies',
 ]
 
 export type Rule =
@@ -28,9 +30,14 @@ export type Rule =
   | 'outer join to unnest'
   | 'no organization'
   | 'several organizations'
+  | 'organization of another query'
+  | 'write to every node'
   | 'time in case or coalesce'
   | 'time in on conflict'
   | 'function that is not immutable'
+
+/** Global tables of which every node has a copy, so that a write fails while any node is down. */
+export const copiedTables = ['organizations', 'users', 'api_keys', 'verified_domains', 'tracking_hosts']
 
 const migrations = 'src/db/migrations'
 const tenantTables = new Set(
@@ -48,6 +55,7 @@ export function brokenRules(statement: string): Rule[] {
   const broken = new Set<Rule>()
   if (/\bctid\b/.test(text)) broken.add('ctid')
   if (/\bas (?:not )?(?:materialized )?\( ?(?:insert|update|delete) /.test(text)) broken.add('write in a CTE')
+  const isCompleted = isCompletedOnShards(text)
   for (const block of blocksOf(text)) {
     if (outerJoinToUnnest.test(block)) broken.add('outer join to unnest')
     const tables = tenantTablesOf(block)
@@ -58,6 +66,10 @@ export function brokenRules(statement: string): Rule[] {
     if (tables.length > 0 && timeInConflict.test(block)) broken.add('time in on conflict')
     if (isChange && tables.length > 0 && /\bconcat_ws ?\(/.test(block)) broken.add('function that is not immutable')
     if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
+    if (tables.length > 0 && severalOrganizations.test(block)) broken.add('several organizations')
+    if (tables.length > 0 && !isCompleted && namesOrganizationOfOuter(block))
+      broken.add('organization of another query')
+    if (writeToCopies.test(block)) broken.add('write to every node')
   }
   return [...broken]
 }
@@ -75,6 +87,27 @@ const timeInCondition = /\bcase\b(?:(?!\bend\b).)*(?:\bnow\(\)|\binterval\b)|\bc
  * depends on the time zone.
  */
 const timeInConflict = /\bon conflict\b.* do update set .*(?:\bnow\(\)|[-+] (?:\$\d+ \* )?interval\b)/
+
+/** One of the organizations may be on a node that is down, and then nobody gets a result. */
+const severalOrganizations = /\borganization_id (?:= any|in) ?\(/
+
+/** Rows can be locked while a node is down: on the coordinator, which has a copy as well. */
+const writeToCopies = new RegExp(`\\b(?:insert into|update|delete from) (?:${copiedTables.join('|')})\\b`)
+
+/**
+ * A subquery that is correlated on the organization is sent to all nodes, because the coordinator does not know its value.
+ * The statements about the rows of an array are completed when they are run (src/db/cluster/shards.ts).
+ */
+function namesOrganizationOfOuter(block: string): boolean {
+  if (/\borganization_id = \$\d+/.test(block)) return false
+  const names = [...block.matchAll(/\borganization_id = ([a-z_]+)\.(?:organization_id|id)\b/g)].map(
+    (match) => match[1]!,
+  )
+  const isOuter = (name: string) => !new RegExp(`\\b${name}\\b(?! ?\\.)`).test(block)
+  // PostgreSQL does not see which organization the rows of a query in `from` have, unless it is simple.
+  const isQuery = (name: string) => new RegExp(`\\(…\\) (?:as )?${name}\\b`).test(block)
+  return names.some((name) => isOuter(name) || isQuery(name))
+}
 
 /** In lower case, without comments and literals, with single spaces. */
 const simplified = (statement: string) =>

@@ -6,7 +6,7 @@ import { groupBy } from '../../values/group-by.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import { type Db, isConnectionFault, type Reader } from '../db.ts'
 import { allValues } from '../rows.ts'
-import { NodeLookup } from './nodes.ts'
+import { findNodesOf, NodeLookup } from './nodes.ts'
 
 type WithOrganization = { organizationId: OrganizationId }
 
@@ -23,6 +23,30 @@ export async function perOrganization<Item extends WithOrganization, Result>(
 ): Promise<readonly Result[]> {
   if (!db.isDistributed) return work(items)
   const groups = groupBy(items, ({ organizationId }) => organizationId)
+  return inGroups(groups, work, onFault)
+}
+
+/**
+ * Like `perOrganization`, but runs `work` for all organizations of a node at once: for statements that may be sent to several
+ * shards.
+ */
+export async function perNode<Item extends WithOrganization, Result>(
+  db: Reader,
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+  onFault: (items: readonly Item[], error: unknown) => void,
+): Promise<readonly Result[]> {
+  if (!db.isDistributed) return work(items)
+  const nodes = await findNodesOf(db, [...new Set(items.map(({ organizationId }) => organizationId))])
+  const groups = groupBy(items, ({ organizationId }) => nodes.get(organizationId)!)
+  return inGroups(groups, work, onFault)
+}
+
+async function inGroups<Item, Result>(
+  groups: readonly (readonly [unknown, readonly Item[]])[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+  onFault: (items: readonly Item[], error: unknown) => void,
+): Promise<readonly Result[]> {
   const results = await Promise.allSettled(groups.map(([, group]) => work(group)))
   return results.flatMap((result, index) => {
     if (result.status === 'fulfilled') return result.value

@@ -19,6 +19,9 @@ const join = /\b((?:\w+\.)?organization_id) = \w+\.organization_id\b/g
 /** Keeps PostgreSQL from scanning whole tables. Citus rejects it in a statement that runs on several shards. */
 const fence = /\boffset 0\b/g
 
+/** Whether `onShards` names the organizations of the rows in this statement. */
+export const isCompletedOnShards = (text: string): boolean => keyRows.test(text) && text.search(join) >= 0
+
 type Texts = { keysAt: number; forOne: string; forSeveral: string }
 const knownTextsMax = 1_000
 const knownTexts = new LRUCache<string, Texts | 'unchanged'>({ max: knownTextsMax })
@@ -36,18 +39,16 @@ export function onShards(query: Sql): Sql {
 function textsOf({ text, values }: Sql): Texts | 'unchanged' {
   let texts = knownTexts.get(text)
   if (texts === undefined) {
-    const keys = keyRows.exec(text)
     const parameter = `$${values.length + 1}`
-    texts =
-      keys && text.search(join) >= 0
-        ? {
-            keysAt: Number(keys[1]) - 1,
-            forOne: text.replace(join, (joined, column) => `${joined} and ${column} = ${parameter}`),
-            forSeveral: text
-              .replace(join, (joined, column) => `${joined} and ${column} = any (${parameter}::uuid[])`)
-              .replace(fence, ''),
-          }
-        : 'unchanged'
+    texts = isCompletedOnShards(text)
+      ? {
+          keysAt: Number(keyRows.exec(text)![1]) - 1,
+          forOne: text.replace(join, (joined, column) => `${joined} and ${column} = ${parameter}`),
+          forSeveral: text
+            .replace(join, (joined, column) => `${joined} and ${column} = any (${parameter}::uuid[])`)
+            .replace(fence, ''),
+        }
+      : 'unchanged'
     knownTexts.set(text, texts)
   }
   return texts
