@@ -66,14 +66,18 @@ export async function run(roles: readonly Role[], { sources, flags }: Call): Pro
       roles,
     })
     await startOrExplain(app, config, roles)
-    const undecryptable = await findUndecryptableSecrets({ db, box: webhookSecretBox(secrets) }).catch(
-      noneIfUnreachable,
-    )
-    process.stdout.write(await banner({ config, sources, database, roles, demo, undecryptable: undecryptable.length }))
-    if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
-    log.info({ signal: shutdownSignal.reason }, 'Stopping')
-    setTimeout(() => process.exit(1), stopWithinMs).unref()
-    await app.stop()
+    try {
+      const box = webhookSecretBox(secrets)
+      const undecryptable = await findUndecryptableSecrets({ db, box }).catch(noneIfUnreachable)
+      process.stdout.write(
+        await banner({ config, sources, database, roles, demo, undecryptable: undecryptable.length }),
+      )
+      if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
+      log.info({ signal: shutdownSignal.reason }, 'Stopping')
+    } finally {
+      setTimeout(() => process.exit(1), stopWithinMs).unref()
+      await app.stop()
+    }
   } finally {
     await database.close()
     log.flush()
