@@ -123,20 +123,35 @@ async function addWithoutEmail({ db }: TestApp, broadcast: string, prefix: strin
 }
 
 /** Makes a broadcast and its emails three days older, so that most of its events are in the past. */
-async function makeOlder({ db }: TestApp, broadcast: string): Promise<void> {
-  await db.pool.query(`
-    create function older(uuid) returns uuid language sql as $$
-      select (lpad(to_hex(('x' || substr(hex, 1, 12))::bit(48)::bigint - ${3 * dayMs}), 12, '0') || substr(hex, 13))::uuid
-      from replace($1::text, '-', '') as hex
-    $$;
-    create table chosen as select id from broadcasts where name = '${broadcast}';
-    update broadcasts set started_at = started_at - interval '3 days' where id in (select id from chosen);
-    update events set message_id = older(message_id)
-      where message_id in (select id from messages where broadcast_id in (select id from chosen));
-    update first_occurrences set subject_id = older(subject_id)
-      where subject_id in (select id from messages where broadcast_id in (select id from chosen));
-    update messages set id = older(id) where broadcast_id in (select id from chosen);
-    update broadcast_recipients set message_id = older(message_id) where broadcast_id in (select id from chosen)`)
+async function makeOlder({ db }: TestApp, name: string): Promise<void> {
+  const [broadcast] = await db<{ organizationId: string; id: string }>`
+    select organization_id, id from broadcasts where name = ${name}`
+  const { organizationId, id } = broadcast!
+  const messages = await db<{ id: string }>`
+    select id from messages where organization_id = ${organizationId} and broadcast_id = ${id}`
+  const ids = messages.map((message) => message.id)
+  await db.statement`
+    update broadcasts set started_at = started_at - interval '3 days'
+    where organization_id = ${organizationId} and id = ${id}`
+  for (const [table, column] of [
+    ['events', 'message_id'],
+    ['first_occurrences', 'subject_id'],
+    ['messages', 'id'],
+    ['broadcast_recipients', 'message_id'],
+  ])
+    await db.pool.query(
+      `update ${table} set ${column} = change.after
+      from unnest($2::uuid[], $3::uuid[]) as change (before, after)
+      where ${table}.organization_id = $1 and ${table}.${column} = change.before`,
+      [organizationId, ids, ids.map(older)],
+    )
+}
+
+/** The same id with an earlier time. */
+function older(id: string): string {
+  const time = Number.parseInt(id.replace('-', '').slice(0, 12), 16) - 3 * dayMs
+  const hex = time.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`
 }
 
 test('results, lists, exports and segments of broadcasts agree with their events', async () => {

@@ -111,6 +111,7 @@ test('a request waits until an event is recorded, by this process or another, wi
   expect(first.events).toHaveLength(1)
 
   const other = openDb({ connection: app.db.pool.options as Exclude<Connection, { connectionString: string }> })
+  other.isDistributed = app.db.isDistributed
   const again = read(app, { after: first.cursor, wait: 30 })
   await happen(other, app.organizationId, 'emailClick')
   expect((await again).events).toHaveLength(1)
