@@ -15,6 +15,7 @@ import { recordFailingWebhook, recordPausedWebhook } from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import type { Parts } from './parts.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
+import { copyDefaults } from './receiving-sites/list-sites.ts'
 import { deleteOldSites } from './receiving-sites/receiving-sites.ts'
 import { Loop } from './runtime/loop.ts'
 import { deleteUnusedLimits } from './sending-limits/sending-limits.ts'
@@ -81,6 +82,7 @@ export function createLoops(parts: Parts): Loop[] {
     loop('delete expired signatures', hourMs, () => forgetExpiredSignatures(db)),
     loop('delete unused sending limits', hourMs, () => deleteUnusedLimits(db)),
     loop('forget receiving domains', hourMs, () => deleteOldSites(db)),
+    loop('copy limits of the operator', minuteMs, () => copyDefaults(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
     loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),

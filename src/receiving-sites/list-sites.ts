@@ -1,5 +1,6 @@
 import { readOfOperator } from '../db/cluster/operator-copy.ts'
 import type { Db, Reader } from '../db/db.ts'
+import { installationId } from '../sending-limits/sending-limits.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { findOperator, type SiteLimits, type SiteSettings, selectSites } from './receiving-sites.sql.ts'
 import { shippedLimits } from './receiving-sites.ts'
@@ -27,6 +28,11 @@ export async function findDefaults(db: Db, organizationId: OrganizationId): Prom
   if (!operator || operator === organizationId) return new Map()
   const rows = await readOfOperator(db, 'receiving sites', operator, () => selectSites(db, operator))
   return bySite(rows.filter(({ hasLimits }) => hasLimits))
+}
+
+/** Keeps a copy for the time while the node of the operator is down (`readOfOperator`). */
+export async function copyDefaults(db: Db): Promise<void> {
+  if (db.isDistributed) await findDefaults(db, installationId)
 }
 
 /** The listed sites in their order, then the domains that the organization has set limits for. */
