@@ -124,14 +124,14 @@ async function addWithoutEmail({ db }: TestApp, broadcast: string, prefix: strin
 
 /** Makes a broadcast and its emails three days older, so that most of its events are in the past. */
 async function makeOlder({ db }: TestApp, name: string): Promise<void> {
-  const [broadcast] = await db<{ organizationId: string; id: string }>`
-    select organization_id, id from broadcasts where name = ${name}`
-  const { organizationId, id } = broadcast!
+  const [broadcast] = await db<{ organizationId: string; id: string; startedAt: Date }>`
+    select organization_id, id, started_at from broadcasts where name = ${name}`
+  const { organizationId, id, startedAt } = broadcast!
   const messages = await db<{ id: string }>`
     select id from messages where organization_id = ${organizationId} and broadcast_id = ${id}`
   const ids = messages.map((message) => message.id)
   await db.statement`
-    update broadcasts set started_at = started_at - interval '3 days'
+    update broadcasts set started_at = ${new Date(startedAt.getTime() - 3 * dayMs)}
     where organization_id = ${organizationId} and id = ${id}`
   for (const [table, column] of [
     ['events', 'message_id'],

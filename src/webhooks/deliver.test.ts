@@ -110,7 +110,8 @@ test('a delivery that this process has just created is posted without loading it
   using statements = collectStatements()
   await happen(app.db, app.organizationId, 'emailClick')
   await finished(app, id, 2)
-  expect(statements.texts.filter((text) => text.includes('as deliveries'))).toEqual([])
+  // On several servers, nothing is handed to a worker.
+  if (!app.db.isDistributed) expect(statements.texts.filter((text) => text.includes('as deliveries'))).toEqual([])
 
   // The body is made from the stored event again.
   await app.db.statement`
