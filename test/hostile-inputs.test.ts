@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { LoopBlock } from '../src/runtime/event-loop.ts'
+import { hostileAvailability } from './support/hostile-availability.ts'
 import { hostileBroadcasts } from './support/hostile-broadcasts.ts'
 import type { HostileInput } from './support/hostile-calls.ts'
 import { hostileInputs } from './support/hostile-inputs.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
 import { longTestMsMax } from './support/time-limits.ts'
-import { type Stalls, startBroadcastVictim, startVictim, type Victim } from './support/victim.ts'
+import { type BroadcastVictim, type Stalls, startBroadcastVictim, startVictim, type Victim } from './support/victim.ts'
 
 /**
  * Limit for blocks of the event loop in CPU time, because wall time is too noisy in tests. Without protection these
@@ -15,6 +16,10 @@ import { type Stalls, startBroadcastVictim, startVictim, type Victim } from './s
  */
 const blockCpuMsMax = 3_000
 const memoryMiBMax = 1_500
+/** Of the other tenant in long runs, on a quiet machine with two cores. */
+const healthMsMax = 250
+const sendMsMax = 1_000
+const shortRow = 'availability: unknown fields'
 const shortScale = 0.25
 const blocksShown = 15
 const only = process.env.TEST_ONLY
@@ -34,20 +39,41 @@ test('no hostile input blocks the service for another tenant', { timeout }, asyn
 
 test('no hostile broadcast or bulk action blocks the service for another tenant', { timeout }, async () => {
   await using victim = await startBroadcastVictim()
-  const wrong = await attack(victim, hostileBroadcasts, () => {
-    const notes = victim.notes()
-    for (const { what, ms } of notes) console.info(`  ${what}: ${ms} ms`)
-    // In short runs, the machine is shared with other tests.
-    return askedMinutes ? notes.filter(({ ms, msMax }) => ms > msMax).map(({ what, ms }) => `${what}: ${ms} ms`) : []
-  })
+  const wrong = await attack(victim, hostileBroadcasts, () => slowNotes(victim))
   expect(wrong).toEqual([])
 })
+
+test('no organization delays another one', { timeout }, async () => {
+  await using victim = await startBroadcastVictim()
+  // In short runs, the machine is shared with other tests, and the largest inputs would take minutes.
+  const inputs =
+    askedMinutes || only ? hostileAvailability : hostileAvailability.filter(({ name }) => name === shortRow)
+  const wrong = await attack(
+    victim,
+    inputs,
+    () => slowNotes(victim),
+    ({ healthP99, sendP99, refused }) =>
+      askedMinutes && (healthP99 > healthMsMax || sendP99 > sendMsMax || refused > 0)
+        ? [`/health p99 ${healthP99} ms, send p99 ${sendP99} ms, ${refused} refused`]
+        : [],
+  )
+  expect(wrong).toEqual([])
+})
+
+/** Returns what took too long, and prints all. */
+function slowNotes(victim: BroadcastVictim): string[] {
+  const notes = victim.notes()
+  for (const { what, ms } of notes) console.info(`  ${what}: ${ms} ms`)
+  // In short runs, the machine is shared with other tests.
+  return askedMinutes ? notes.filter(({ ms, msMax }) => ms > msMax).map(({ what, ms }) => `${what}: ${ms} ms`) : []
+}
 
 /** Fires the inputs, in a long run for half of its time. Returns what went wrong. */
 async function attack<Attacked extends Victim>(
   victim: Attacked,
   inputs: HostileInput<Attacked>[],
   afterEach: () => string[] = () => [],
+  problemsOf: (stalls: Stalls) => string[] = () => [],
 ): Promise<string[]> {
   const random = announcedSeed('hostile inputs')
   await sleep(1_000)
@@ -72,7 +98,9 @@ async function attack<Attacked extends Victim>(
         ...stalls,
       }
       console.info(written(line))
-      wrong.push(...afterEach().map((fault) => `${name}: ${fault} (variant ${variant.seed})`))
+      wrong.push(
+        ...[...afterEach(), ...problemsOf(stalls)].map((fault) => `${name}: ${fault} (variant ${variant.seed})`),
+      )
       const faults = answers.filter((status) => status >= 500 && status !== 503)
       if (faults.length > 0) wrong.push(`${name}: answered ${tally(faults)} (variant ${variant.seed})`)
       if (stalls.failed.length > 0)
@@ -90,8 +118,8 @@ async function attack<Attacked extends Victim>(
   return wrong
 }
 
-const written = ({ name, seconds, answers, memory, p99, max, calls }: Line) =>
-  `${name.padEnd(56)} ${String(seconds).padStart(6)} s  p99 ${String(p99).padStart(6)} ms  max ${String(max).padStart(6)} ms  ${String(calls).padStart(5)} calls  ${String(memory).padStart(5)} MiB  ${answers}`
+const written = ({ name, seconds, answers, memory, p99, max, calls, healthP99, sendP50, sendP99, refused }: Line) =>
+  `${name.padEnd(56)} ${String(seconds).padStart(6)} s  p99 ${String(p99).padStart(6)} ms  max ${String(max).padStart(6)} ms  ${String(calls).padStart(5)} calls  /health p99 ${String(healthP99).padStart(6)} ms  send p50 ${String(sendP50).padStart(6)} p99 ${String(sendP99).padStart(6)} ms  ${refused} refused  ${String(memory).padStart(5)} MiB  ${answers}`
 
 /** Returns the logged blocks of the event loop, longest first. */
 function longestBlocks(output: string): LoopBlock[] {

@@ -17,6 +17,8 @@ import { startVictim, type Victim } from './support/victim.ts'
 /** Selects operations and inputs of SMTP by name, of which all inputs are sent. */
 const only = process.env.TEST_ONLY
 
+/** CPU time is measured from one tick of the monitor to the next, so it includes as much before the block. */
+const tickMs = 50
 /** Of CPU time, which a busy machine does not change, on a machine that does `calibrate` in `referenceMs`. */
 const blockMsMax = 100
 const referenceMs = 100
@@ -80,7 +82,7 @@ test('no input of the permitted size blocks the event loop', { timeout }, async 
   expect(
     monitor
       .blocks()
-      .filter(({ ms }) => ms > blockMsMax * slowness)
+      .filter(({ ms }) => ms > (blockMsMax + tickMs) * slowness)
       .map(({ text }) => text),
   ).toEqual([])
   if (askedMinutes) expect(stalls.p99).toBeLessThan(waitMsMax * slowness)

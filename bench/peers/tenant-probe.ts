@@ -40,6 +40,13 @@ async function probe(target: ProbeTarget): Promise<void> {
         flow_id: target.flowId,
         contact_email: 'reader@example.com',
       }),
+    () =>
+      call(target, 'email', '/public/api/v1/emails', key, {
+        from: 'bystander@example.com',
+        to: 'reader@example.com',
+        subject: 'Hello',
+        text: 'Hello',
+      }),
   ]
   await Promise.all(
     calls.map(async (run) => {

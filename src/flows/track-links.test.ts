@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { trackLinks } from './track-links.ts'
+import { hasManyLinks, linksOfOneTurn, trackLinks } from './track-links.ts'
 
 const unsubscribeUrl = 'https://mail.example.com/u/abc'
 const pixel = '<img src="https://t.example/o" width="1" height="1" alt="" style="border:0;width:1px;height:1px">'
@@ -182,4 +182,12 @@ test('tracks the first thousand links', () => {
   })
   expect(tracked.split('https://t.example')).toHaveLength(1_001)
   expect(tracked).toMatch(/<a href="https:\/\/a\.example">x<\/a>$/)
+})
+
+test('emails with more links than one turn of the event loop allows are found, however they are written', () => {
+  for (const link of ['<a href="//x.example">x</a>', '<A\nHREF=//x.y>', '<area href=//x.y>']) {
+    expect(hasManyLinks(link.repeat(linksOfOneTurn))).toBe(false)
+    expect(hasManyLinks(`<p>${link.repeat(linksOfOneTurn + 1)}`)).toBe(true)
+  }
+  expect(hasManyLinks('<p>x</p><b>x</b>'.repeat(1_000))).toBe(false)
 })

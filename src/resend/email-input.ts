@@ -19,14 +19,16 @@ const unsupported: Record<string, string> = {
 export function readResendEmail(body: unknown): EmailInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid({ path: 'body', problem: 'must be object' })
-  const { scheduled_at: scheduledAt, attachments, ...rest } = body as Record<string, unknown>
+  const given = body as Record<string, unknown>
   for (const [field, problem] of Object.entries(unsupported))
-    if (rest[field] !== undefined && rest[field] !== null) throw invalid({ path: field, problem })
-  const email = {
-    ...rest,
+    if (given[field] !== undefined && given[field] !== null) throw invalid({ path: field, problem })
+  const { scheduled_at: scheduledAt, attachments } = given
+  const email: Record<string, unknown> = {
     attachments: Array.isArray(attachments) ? attachments.map(readAttachment) : attachments,
     send_at: readScheduledAt(scheduledAt),
   }
+  // Not by spreading, which takes a microsecond for each of ten thousands of unknown fields.
+  for (const name in given) if (name !== 'scheduled_at' && !Object.hasOwn(email, name)) email[name] = given[name]
   const found = checkEmail(email)
   if (found) throw validationRefusal(found.errors)
   return email as unknown as EmailInput

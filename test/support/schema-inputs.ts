@@ -240,7 +240,7 @@ export function* inputsOf(
 const identifying = /_id$|email|^(?:from|to|cc|bcc|reply_to|send_at|kind)$/
 
 /** Routes with attachments accept as many values. */
-const valuesMax = 45_000
+const valuesMax = 33_000
 
 const propertiesOf = (schema: Schema, resolve: Resolve): Record<string, Schema> => {
   const found = resolve(schema)

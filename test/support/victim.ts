@@ -7,6 +7,7 @@ import { type OrganizationId, parseId } from '../../src/values/ids.ts'
 import { startRelay } from './relay.ts'
 import { askedMinutes } from './seeded.ts'
 import { type Customer, freePort, newCustomer, type Service, startService } from './service.ts'
+import { callUrl } from './test-app.ts'
 import { createTestDb, type TestDb } from './test-db.ts'
 import { startReceiver } from './webhook-receiver.ts'
 
@@ -16,7 +17,18 @@ const bounceDomain = 'bounces.sender.example'
 const probeEveryMs = askedMinutes ? 20 : 100
 const memoryEveryMs = 500
 
-export type Stalls = { p99: number; max: number; calls: number; failed: string[] }
+export type Stalls = {
+  p99: number
+  max: number
+  calls: number
+  failed: string[]
+  /** Milliseconds of /health, and of sending an email without a flow. */
+  healthP99: number
+  sendP50: number
+  sendP99: number
+  /** Answers 429 and 503. */
+  refused: number
+}
 
 export type Victim = AsyncDisposable & {
   url: string
@@ -87,6 +99,10 @@ export type BroadcastVictim = Victim & {
   bystander: Customer & { broadcast: object }
   /** While it is not disposed, the mail server takes this long for each email of the attacker. */
   slowRelay(ms: number): AsyncDisposable
+  /** Posts to the public API as the other tenant, and returns the status. */
+  postAsBystander(path: string, body: object): Promise<number>
+  /** Whether the mail server of the installation has received an email for this address. */
+  hasArrived(address: string): boolean
   /** Records how long something took that must not take longer than `msMax`. */
   note(what: string, ms: number, msMax: number): void
   /** Returns what was recorded since the last call. */
@@ -121,6 +137,11 @@ export async function startBroadcastVictim(): Promise<BroadcastVictim> {
         },
       }
     },
+    postAsBystander: async (path, body) => {
+      const headers = { 'x-api-token': victim.bystander.apiKey }
+      return (await callUrl('POST', `${victim.url}/public/api/v1${path}`, { headers, body })).status
+    },
+    hasArrived: (address) => relay.mails.some(({ recipient }) => recipient === address),
     note: (what, ms, msMax) => void notes.push({ what, ms, msMax }),
     notes: () => {
       const taken = notes
@@ -142,11 +163,18 @@ function startProbe(target: ProbeTarget) {
       const answered = once(child, 'message')
       child.send('samples')
       const [samples] = (await answered) as [ProbeSample[]]
-      const sorted = samples.map(({ ms }) => ms).sort((a, b) => a - b)
+      const quantile = (share: number, name?: string) => {
+        const sorted = samples.flatMap(({ call, ms }) => (!name || call === name ? [ms] : [])).sort((a, b) => a - b)
+        return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+      }
       return {
-        p99: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
-        max: Math.round(sorted.at(-1) ?? 0),
-        calls: sorted.length,
+        p99: quantile(0.99),
+        max: quantile(1),
+        calls: samples.length,
+        healthP99: quantile(0.99, 'health'),
+        sendP50: quantile(0.5, 'email'),
+        sendP99: quantile(0.99, 'email'),
+        refused: samples.filter(({ status }) => status === 429 || status === 503).length,
         // 503 is the expected overload response; callers count it if necessary.
         failed: samples
           .filter(({ status }) => status === 0 || status >= 500)
