@@ -218,7 +218,7 @@ export const exceptions: Exception[] = [
       [
         'messages/discard-queued.sql.ts',
         'with failed as (',
-        ['write in a CTE', 'several organizations'],
+        ['write in a CTE', 'several organizations', 'organization of another query'],
         operatorCommand,
       ],
       [
