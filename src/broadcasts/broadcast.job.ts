@@ -100,11 +100,16 @@ export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
       kind: broadcastKind,
       inFlightMax: partsMax,
       perOrganizationMax: () => partsPerOrganizationMax,
+      // A turn ends when its last email has an answer.
+      slowPeers: { has: (organizationId) => parts.servers.hasServers(organizationId), max: partsMax / 2 },
       laneWidthMax: 1,
       sharesLanes: true,
       isOpen: parts.isOpen,
       waitMsFor: (organizationId) => parts.servers.waitMsFor(organizationId),
-      load: async (claims) => claims.map(({ payload }) => payload as PartPayload),
+      load: async (claims) => {
+        await parts.servers.loadAll(claims)
+        return claims.map(({ payload }) => payload as PartPayload)
+      },
       giveUp: (claim, { broadcastId }) => giveUpPart(parts, claim, broadcastId),
       handle: async (claim, payload) => {
         await sendPart(sender, claim, payload)

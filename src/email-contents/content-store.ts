@@ -12,27 +12,49 @@ import { startOf, streamEmail } from './streamed-email.ts'
 /** The inbox stores this much of an email with attachments. */
 const inboxLengthMax = 1024 * 1024
 
-/** Large emails that are composed and sent at the same time. Each takes a few megabytes of memory. */
-const largeEmails = { perOrganization: 2, overall: 4, waitingPerOrganization: 100, waitMs: 60_000 }
+/** Memory of large emails that are being sent: for what is read and written at a time, and for the copies of the bodies. */
+const kilobytesOfEach = 512
+const copiesOfBodies = 3
+const largeEmails = { waitingPerOrganization: 100, waitMs: 60_000 }
+const installation = { ...largeEmails, perOrganization: 8 * 1024, overall: 16 * 1024 }
+const ownServers = { ...largeEmails, perOrganization: 4 * 1024, overall: 32 * 1024 }
+/** An email whose mail server has not accepted it after this time does not delay those of other organizations any more. */
+const slowMs = 15_000
 
 /** Reads the contents of emails that are being sent. */
 export class ContentStore {
   readonly #db: Db
   readonly #large: Stage
+  readonly #largeByOwnServers: Stage
 
   constructor(db: Db, stages: StageRegistry) {
     this.#db = db
-    this.#large = stages.stage('large emails', largeEmails)
+    this.#large = stages.stage('large emails (KiB)', installation)
+    this.#largeByOwnServers = stages.stage('large emails by own mail servers (KiB)', ownServers)
   }
 
-  /** Calls `use` with the bodies of a large content. Throws `Refusal` if too many of them are being sent. */
-  whole<Result>(content: EmailContent, use: (content: EmailContent) => Promise<Result>): Promise<Result> {
-    const { organizationId, id } = content
-    return this.#large.run(organizationId, async () => {
+  /**
+   * Calls `use` with the bodies of a large content. Those sent through mail servers of organizations have a limit of their own,
+   * and are no longer counted when the mail server is slow. Throws `Refusal` if too many of them are being sent.
+   */
+  async whole<Result>(
+    content: EmailContent,
+    { byOwnServer }: { byOwnServer: boolean },
+    use: (content: EmailContent) => Promise<Result>,
+  ): Promise<Result> {
+    const { organizationId, id, bodyBytes } = content
+    const stage = byOwnServer ? this.#largeByOwnServers : this.#large
+    const kilobytes = kilobytesOfEach + Math.ceil((copiesOfBodies * bodyBytes) / 1024)
+    const release = await stage.acquire(organizationId, kilobytes)
+    const timer = byOwnServer ? setTimeout(release, slowMs) : undefined
+    try {
       const found = await findWholeContent(this.#db, organizationId, id)
       if (!found) throw fileIsGone()
-      return use(found)
-    })
+      return await use(found)
+    } finally {
+      clearTimeout(timer)
+      release()
+    }
   }
 
   stream(

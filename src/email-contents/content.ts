@@ -70,6 +70,8 @@ export type EmailContent = ContentDetails & {
   /** Both null for the kind `flow`, and while they are not loaded (`isLarge`). */
   html: string | null
   text: string | null
+  /** The size of both in UTF-8. */
+  bodyBytes: number
   /** Whether it takes so much memory that few such emails are composed at the same time. */
   isLarge: boolean
 }

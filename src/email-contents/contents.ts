@@ -85,14 +85,15 @@ function withFiles(details: ContentDetails, stored: ReadonlyMap<FileId, FileId>)
 /** The content of an email that was just accepted, for a worker of this process. Undefined if it has to be loaded. */
 export function contentToHandOver(id: EmailId, organizationId: OrganizationId, content: NewContent) {
   const { details, html, text } = content
-  if (filesOf(details).length > 0 || isLarge(details, bodyBytesOf(content))) return undefined
-  return { ...details, organizationId, id, html, text, isLarge: false } satisfies EmailContent
+  const bodyBytes = bodyBytesOf(content)
+  if (filesOf(details).length > 0 || isLarge(details, bodyBytes)) return undefined
+  return { ...details, organizationId, id, html, text, bodyBytes, isLarge: false } satisfies EmailContent
 }
 
 const bodyBytesLoadedMax = 128 * 1024
 
 const toContent = ({ details, organizationId, id, html, text, bodyBytes }: ContentRow): EmailContent =>
-  Object.assign({ ...details }, { organizationId, id, html, text, isLarge: isLarge(details, bodyBytes) })
+  Object.assign({ ...details }, { organizationId, id, html, text, bodyBytes, isLarge: isLarge(details, bodyBytes) })
 
 /** Returns contents by id. The bodies of large ones are not loaded. */
 export async function loadContents(

@@ -71,6 +71,12 @@ export class MailServers {
     return undefined
   }
 
+  /** Loads those of the organizations of some jobs, before their places are counted. */
+  async loadAll(jobs: readonly { organizationId: OrganizationId }[]): Promise<void> {
+    const loading = jobs.flatMap(({ organizationId }) => this.load(organizationId) ?? [])
+    if (loading.length > 0) await Promise.all(loading)
+  }
+
   /** After a change of its mail servers by this process. */
   async changed(organizationId: OrganizationId): Promise<void> {
     await this.#loading.get(organizationId)

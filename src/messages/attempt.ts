@@ -69,7 +69,7 @@ const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
 /**
  * Composes an email and passes it to a mail server. Returns undefined if nothing was attempted because all of them are
- * unavailable or sending was halted. Only a few large emails are composed at the same time.
+ * unavailable or sending was halted. The memory of large emails is limited.
  */
 export async function attemptMessage(
   parts: AttemptParts,
@@ -79,7 +79,9 @@ export async function attemptMessage(
 ): Promise<Outcome | undefined> {
   if (!message.content?.isLarge) return attemptLoaded(parts, message, attempt, options)
   try {
-    return await parts.contents.whole(message.content, (content) =>
+    await parts.servers.load(organizationId)
+    const byOwnServer = parts.servers.hasServers(organizationId)
+    return await parts.contents.whole(message.content, { byOwnServer }, (content) =>
       attemptLoaded(parts, { ...message, content }, attempt, options),
     )
   } catch (error) {

@@ -71,7 +71,7 @@ export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): Fasti
 /** The content of a message, for another one. Throws `Refusal` if its files are no longer stored. */
 async function contentOf(db: Db, organizationId: OrganizationId, id: EmailId): Promise<NewContent> {
   const content = await existing('email', findWholeContent(db, organizationId, id))
-  const { html, text, hasFiles, isLarge: _, organizationId: __, id: ___, ...details } = content
+  const { html, text, hasFiles, isLarge: _, bodyBytes: __, organizationId: ___, id: ____, ...details } = content
   if (filesOf(details).length > 0 && !hasFiles) throw fileIsGone()
   const { raw, from } = details
   const source = raw && from ? withNewMessageId(raw, from.email, new Date()) : raw

@@ -70,6 +70,10 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
       parts.servers.hasServers(organizationId)
         ? Math.min(withServersMax, Math.ceil(parts.inFlightMax * withServersShare))
         : parts.inFlightMax,
+    slowPeers: {
+      has: (organizationId) => parts.servers.hasServers(organizationId),
+      max: Math.ceil(parts.inFlightMax / 2),
+    },
     isSlow: ({ version, content }) => (content ? content.isLarge : parts.runner.isSlow(version)),
     handedOver: (work) => workOf(work as MessageToSend, { isCancelled: false, isMarked: false }),
     load: (claims) => load(parts, claims),
@@ -131,7 +135,8 @@ async function attemptOfBroadcast(parts: SendParts, work: Work, claim: Claim): P
   return current.isCancelled ? cancelled : attemptMessage(parts, current, claim.attempt)
 }
 
-async function load({ db, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
+async function load({ db, servers, templates, broadcasts }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
+  await servers.loadAll(claims)
   const found = await findMessagesToSend(db.forRows(claims.length), claims)
   const rows = new Map(found.map((row) => [row.id as string, row]))
   const versions = await templates.getAll(

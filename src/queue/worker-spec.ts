@@ -27,6 +27,11 @@ export type WorkerSpec<Work> = {
   inFlightMax: number
   /** Limit of jobs of an organization in flight in this process, so that it cannot use all places. */
   perOrganizationMax?: (organizationId: OrganizationId) => number
+  /**
+   * Organizations with peers of their own, which may be slow. They use at most `max` places together, and jobs whose peer is
+   * silent use none. Only with `perOrganizationMax`.
+   */
+  slowPeers?: { has: (organizationId: OrganizationId) => boolean; max: number }
   /** Limit of jobs running at once in one lane. */
   laneWidthMax: number
   /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */

@@ -96,7 +96,7 @@ export class Worker<Work> {
     this.#alarm.wake()
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
-    while (this.#places.used > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
+    while (this.#places.inFlight > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
     // Lanes with jobs in flight expire instead: until then, their jobs can neither be withdrawn nor run by another worker.
     await this.#lanes.release(this.#emptyLanes()).catch(() => {})
   }
@@ -151,6 +151,7 @@ export class Worker<Work> {
     while (!this.#stopping) {
       try {
         await this.#lanes.renew()
+        this.#places.freeSilent()
         if (this.#spec.isOpen?.() ?? true) {
           this.#retireWaitingLanes()
           // The jobs of the lanes it holds need not wait until others are claimed.
@@ -235,7 +236,7 @@ export class Worker<Work> {
 
   async #start(lane: Lane<Work>, { claim, work }: Job<Work>): Promise<void> {
     this.#running++
-    this.#places.take(lane.organizationId)
+    const place = this.#places.take(lane.organizationId)
     // A wider lane helps only if the peer is the slow part. If this process was busy, more connections would not be
     // faster.
     const before = lane.isWide ? undefined : performance.eventLoopUtilization()
@@ -243,6 +244,7 @@ export class Worker<Work> {
     const free = (peer: PeerState) => {
       isFreed = true
       this.#running--
+      this.#places.answered(place)
       lane.finish()
       if (peer === 'untried') lane.reset()
       else if (peer === 'responsive')
@@ -261,7 +263,7 @@ export class Worker<Work> {
       await this.#failing.failed(claim, work, error)
       if (!isFreed) free('unresponsive')
     }
-    this.#places.giveBack(lane.organizationId)
+    this.#places.giveBack(lane.organizationId, place)
     lane.remove(claim.id)
     this.#alarm.wake()
   }
