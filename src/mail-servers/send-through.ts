@@ -12,16 +12,18 @@ export type SendThroughOptions = SendOptions & {
   take?: (server: OpenServer) => Taken | Promise<Taken>
   /** Whether the next server is tried if a limit is reached. */
   movesOn?: boolean
+  /** Called with the outcome of each server that is tried. */
+  onOutcome?: (carried: Carried) => void
 }
 
 /**
  * Sends an email through the first server that takes it. The next one is tried only if it is certain that the one before has
- * not accepted the email. Returns undefined if all are down.
+ * not accepted the email. A deferral counts even if a limit of the next one is reached. Returns undefined if all are down.
  */
 export async function sendThrough(
   servers: readonly OpenServer[],
   mail: Mail | (() => Mail | undefined),
-  { take, movesOn, bulk = false }: SendThroughOptions = {},
+  { take, movesOn, onOutcome, bulk = false }: SendThroughOptions = {},
 ): Promise<Carried | Limited | undefined> {
   let last: Carried | Limited | undefined
   for (const server of servers) {
@@ -29,18 +31,24 @@ export async function sendThrough(
     const taking = take?.(server)
     const taken = taking instanceof Promise ? await taking : taking
     if (taken?.kind === 'wait') {
-      if (last?.kind !== 'limited' || taken.waitMs < last.refused.waitMs)
+      if (!isAttempt(last) && !(last?.kind === 'limited' && last.refused.waitMs <= taken.waitMs))
         last = { kind: 'limited', server, refused: taken }
       if (!movesOn) return last
       continue
     }
     const outcome = await server.send(mail, { bulk })
     if (!mayHaveAccepted(outcome)) taken?.giveBack()
-    last = { kind: 'carried', server, outcome }
-    if (!mayMoveOn(outcome)) return last
+    const carried: Carried = { kind: 'carried', server, outcome }
+    onOutcome?.(carried)
+    if (!mayMoveOn(outcome)) return carried
+    if (!isAttempt(last) || outcome.kind !== 'unreachable') last = carried
   }
   return last
 }
+
+/** Whether the server has answered, so that the next attempt waits as long as the answer requires. */
+const isAttempt = (result: Carried | Limited | undefined): boolean =>
+  result?.kind === 'carried' && result.outcome.kind !== 'unreachable'
 
 const mayHaveAccepted = (outcome: SendOutcome): boolean =>
   outcome.kind === 'accepted' || (outcome.kind === 'interrupted' && outcome.maybeSent)

@@ -161,17 +161,18 @@ async function attemptLoaded(
         raw: parts.contents.stream(row.organizationId, raw, signer && { signer, time: row.queuedAt }),
       }
     }
+    const onOutcome = (carried: Carried) => reportDeferral(parts, row, carried)
     const only = onlyUnlimited(servers, warmUp)
     const carried = only
       ? { kind: 'carried' as const, server: only, outcome: await only.send(composeSigned, { bulk }) }
       : await sendThrough(servers, composeSigned, {
           bulk,
           movesOn: row.flowKind === 'transactional',
+          onOutcome,
           take: (server) => takeLimits(parts, row, server, warmUp, isInBroadcast),
         })
     if (carried?.kind === 'limited') return waitForLimit(carried)
     if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
-    reportDeferral(parts, row, carried)
     const outcome = outcomeOf(carried.outcome, context)
     if (outcome) outcome.mailServerId = serverToStore(row, carried, servers)
     return outcome
