@@ -144,7 +144,7 @@ export async function addOrganizationRoutes(organization: Server, parts: Parts):
       mailFrom: parts.mail.mailFrom,
     }),
   )
-  await add(organization, broadcastActionRoutes({ db, read }))
+  await add(organization, broadcastActionRoutes({ db, read, senders: parts.senders }))
   await add(organization, inboxRoutes({ db, read }))
   await add(
     organization,

@@ -161,10 +161,11 @@ export const attemptPartsOf = (parts: SendingParts): AttemptParts => ({
 })
 
 /** What the steps and the parts of broadcasts have in common. */
-export const broadcastPartsOf = ({ db, log, failures, servers }: SendingParts, isPaused: () => boolean) => ({
+export const broadcastPartsOf = ({ db, log, failures, servers, senders }: SendingParts, isPaused: () => boolean) => ({
   db,
   log,
   failures,
+  senders,
   isOpen: () => !isPaused() && servers.isOpen(),
   onPaused: recordPausedBroadcast,
   onExpired: recordExpiredBroadcast,

@@ -1,12 +1,13 @@
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import { enqueue } from '../queue/queue.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
 import { announceBroadcast } from './announce.ts'
 import type { AudienceCounts } from './audience.sql.ts'
 import { type Broadcast, updateContent, updateStatus } from './broadcasts.sql.ts'
-import { checkFlow, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
+import { checkFlow, checkSenders, getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
 import { countWholeAudience } from './count-audience.ts'
 import { controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload, stepKind } from './lanes.ts'
 import { beginRound } from './ledger.sql.ts'
@@ -16,7 +17,7 @@ import { updateWinner } from './variants.sql.ts'
 import { hasWinner, variantKeyOf, variantKeys } from './variants.ts'
 
 export type ActionParts = { db: Db }
-export type StartParts = ActionParts & { read: BoundedRead }
+export type StartParts = ActionParts & { read: BoundedRead; senders: Pick<Senders, 'check'> }
 type Key = { organizationId: OrganizationId; id: BroadcastId }
 
 /**
@@ -78,7 +79,7 @@ const onlyScheduled: Needed = { status: 'scheduled', advice: 'Only a scheduled b
  * starts it, which would hold its connection and the lock of the broadcast for as long as that takes.
  */
 async function confirm(
-  { db, read }: StartParts,
+  { db, read, senders }: StartParts,
   { organizationId, id }: Key,
   confirmation: Confirmation,
   { status, advice }: Needed,
@@ -87,6 +88,7 @@ async function confirm(
   if (draft.status !== status) throw notIn(draft, advice)
   const { recipients: expected } = confirmation
   const { audience } = await readyToSend(db, draft)
+  await checkSenders(senders, db, draft)
   checkAnnouncer(draft, confirmation)
   const isEnough = ({ recipients }: AudienceCounts) =>
     expected === undefined && !draft.serviceAnnouncement && recipients > 0

@@ -1,4 +1,5 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Senders } from '../domains/senders.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { contextAsText } from '../messages/draft.ts'
 import { checkUnused } from '../segments/segments.ts'
@@ -16,7 +17,7 @@ import {
   lockBroadcast,
   selectNames,
 } from './broadcasts.sql.ts'
-import { type FlowOfBroadcast, findFlowOf } from './flow-of-broadcast.sql.ts'
+import { type FlowOfBroadcast, findFlowOf, selectSenders } from './flow-of-broadcast.sql.ts'
 import { queryAudience, resolveAudience, withoutDeleted } from './resolve-audience.ts'
 import { checkSchedule } from './schedule.ts'
 import { checkKind, kindOf } from './service-announcements.ts'
@@ -146,6 +147,20 @@ export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<Rea
   checkKind(broadcast, flow)
   const options = { flowKind: kindOf(broadcast), now: broadcast.now }
   return { flow, audience: await queryAudience(db, organizationId, broadcast.audience, options) }
+}
+
+/**
+ * Throws `Refusal` if the organization may not send new email from an address of the broadcast, for example because it has lost
+ * the domain since the flow was saved.
+ */
+export async function checkSenders(senders: Pick<Senders, 'check'>, db: Reader, broadcast: Broadcast): Promise<void> {
+  const { organizationId, flowId, flowVersionId, variants } = broadcast
+  const flow = flowId && (await findFlowOf(db, organizationId, flowId))
+  if (!flow) return
+  const numbers = variants.flatMap(({ flow_version: number }) => number ?? [])
+  const versions = { versionId: flowVersionId ?? flow.versionId, numbers }
+  for (const { fromEmail: address } of await selectSenders(db, { organizationId, flowId }, versions))
+    await senders.check({ organizationId, address }, db)
 }
 
 /** Throws `Refusal` if a broadcast whose recipients are frozen cannot be sent again. Its audience no longer matters. */

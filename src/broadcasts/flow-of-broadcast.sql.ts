@@ -12,6 +12,18 @@ export async function findSubject(
   return row?.subject
 }
 
+/** Returns the senders of versions of a flow. Null is the default sender. */
+export const selectSenders = (
+  db: Reader,
+  { organizationId, flowId }: { organizationId: OrganizationId; flowId: FlowId },
+  { versionId, numbers }: { versionId: FlowVersionId; numbers: readonly number[] },
+) =>
+  db<{ fromEmail: string | null }>`
+    select distinct from_email
+    from flow_versions
+    where organization_id = ${organizationId} and flow_id = ${flowId}
+      and (id = ${versionId} or number = any (${numbers}::int[]))`
+
 export type FlowOfBroadcast = {
   kind: 'transactional' | 'marketing'
   status: 'active' | 'paused' | 'archived'

@@ -1,6 +1,7 @@
 import type { BoundedWork } from '../db/bounded-work.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { runSlices, TooExpensive } from '../db/slices.ts'
+import type { Senders } from '../domains/senders.ts'
 import { type Claim, enqueue } from '../queue/queue.ts'
 import { endJobs, settleJobs } from '../queue/settle-jobs.ts'
 import { Pacer } from '../runtime/pacer.ts'
@@ -20,7 +21,7 @@ import {
   type ZoneRule,
 } from './audience.sql.ts'
 import { type Broadcast, type Freezing, findBroadcast, lockBroadcast, updateStatus } from './broadcasts.sql.ts'
-import { checkFlow, type ReadyBroadcast, readyToSend } from './broadcasts.ts'
+import { checkFlow, checkSenders, type ReadyBroadcast, readyToSend } from './broadcasts.ts'
 import { findFlowOf } from './flow-of-broadcast.sql.ts'
 import { broadcastKind, type PartPayload, partLane } from './lanes.ts'
 import {
@@ -50,6 +51,7 @@ type Report = (tx: Tx, broadcast: Broadcast) => Promise<void>
 
 export type PrepareParts = {
   db: Db
+  senders: Pick<Senders, 'check'>
   /** Informs the owners that the broadcast was not sent. */
   onExpired: Report
   work: BoundedWork
@@ -159,6 +161,7 @@ async function discard(parts: PrepareParts, key: Key): Promise<boolean> {
 /** Returns false if the process is stopping. */
 async function freeze(parts: PrepareParts, broadcast: Broadcast): Promise<boolean> {
   const ready = await readyToSend(parts.db, broadcast)
+  await checkSenders(parts.senders, parts.db, broadcast)
   let freezing = broadcast.freezing ?? { to: firstContactId, contacts: 0, recipients: 0, zones: {} }
   if (freezing.to === lastContactId) return true
   const run = (after: ContactId, size: number) =>
@@ -222,6 +225,7 @@ async function startSending(parts: PrepareParts, claim: Claim, { organizationId,
   await parts.work(organizationId, async (tx) => {
     const broadcast = await lockBroadcast(tx, organizationId, id)
     if (broadcast?.status !== 'preparing') throw new Superseded('Cancelled')
+    await checkSenders(parts.senders, tx, broadcast)
     if (isRetry(broadcast)) await checkFlow(tx, broadcast)
     else {
       const { flow } = await readyToSend(tx, broadcast)

@@ -40,6 +40,8 @@ type KnownDomain = {
 export type SenderIdentity = {
   /** Whether email that was accepted may be sent. */
   isAllowed: boolean
+  /** Whether new email may be sent. */
+  isVerified: boolean
   /** Undefined if the email is not signed. */
   signer: DkimSigner | undefined
   hosts: SenderHosts
@@ -132,9 +134,11 @@ export class Senders {
     this.#known.delete(`${organizationId} ${name}`)
   }
 
-  #identityOf({ wasVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
+  #identityOf({ wasVerified, isVerified, signer, hosts, warmUp }: KnownDomain, address: string): SenderIdentity {
+    const isAllowedToAll = this.#policy.allows(address)
     return {
-      isAllowed: wasVerified || this.#policy.allows(address),
+      isAllowed: wasVerified || isAllowedToAll,
+      isVerified: isVerified || isAllowedToAll,
       signer: signer ?? (this.#policy.signs(address) ? this.#dkim : undefined),
       hosts,
       warmUp,

@@ -78,6 +78,7 @@ export async function attemptMessage(
   options: AttemptOptions = {},
 ): Promise<Outcome | undefined> {
   if (!message.content?.isLarge) return attemptLoaded(parts, message, attempt, options)
+  const { organizationId } = message.row
   try {
     await parts.servers.load(organizationId)
     const byOwnServer = parts.servers.hasServers(organizationId)
@@ -120,8 +121,9 @@ async function attemptLoaded(
   // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOfMessage(version, content, parts.settings.mailFrom)
   const found = senders.identityOf(row.organizationId, from)
-  const { isAllowed, signer, hosts, warmUp } = found instanceof Promise ? await found : found
-  if (!isAllowed) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+  const { isAllowed, isVerified, signer, hosts, warmUp } = found instanceof Promise ? await found : found
+  // An email that its broadcast sends was not accepted before.
+  if (!(isInBroadcast ? isVerified : isAllowed)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
   const finding = parts.servers.load(row.organizationId)
   if (finding) await finding
