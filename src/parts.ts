@@ -1,4 +1,4 @@
-import { parseSmtpUrl, type Transport } from '@waxwing/smtp-client'
+import { parseSmtpUrl } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
 import { createEmailChangeLimit } from './accounts/email-changes.ts'
 import { createInvitationEmailLimit } from './accounts/invitations.ts'
@@ -123,7 +123,7 @@ export function createParts(options: PartsOptions) {
     databaseConnections: config.DATABASE_CONNECTIONS,
     webhookConcurrency: limits.webhookConcurrency,
   })
-  const { failures, relay, dkim, mail, senders, templates, tasks, runner } = sendingParts
+  const { failures, relay, servers, dkim, mail, senders, templates, tasks, runner } = sendingParts
   const pause = new SendingPause(db)
   measurePool(db, metrics)
   const replica = replicaDb && createReplica({ limits, db, replicaDb, log, failures, metrics })
@@ -150,7 +150,7 @@ export function createParts(options: PartsOptions) {
       settings: mail,
       nameServers: config.DNS_SERVERS,
     }),
-    sendingProcesses: createSendingProcesses(options, { hints, relay, metrics, pause }),
+    sendingProcesses: createSendingProcesses(options, { hints, relay, servers, metrics, pause }),
     keys: new KeyCache(db, stageRegistry, failures),
     confirmations: new Confirmations(db),
     apiRequests: new ApiRequestLog({ db, failures }),
@@ -229,9 +229,9 @@ function domainPartsOf(
 const connectionShareOf = ({ config, databaseAddress }: PartsOptions): number =>
   databaseAddress ? 1 / (1 + sendingSharesOf(config).processes) : 1
 
-type ProcessParts = { hints: Hints; relay: Transport | undefined; metrics: Registry; pause: SendingPause }
+type ProcessParts = Pick<SendingParts, 'relay' | 'servers'> & { hints: Hints; metrics: Registry; pause: SendingPause }
 
-function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, pause }: ProcessParts) {
+function createSendingProcesses(options: PartsOptions, { hints, relay, servers, metrics, pause }: ProcessParts) {
   const { config, secrets, db, databaseAddress: database, log } = options
   const shares = sendingSharesOf(config)
   if (!database || !relay || shares.processes === 0) return undefined
@@ -243,6 +243,7 @@ function createSendingProcesses(options: PartsOptions, { hints, relay, metrics, 
     isPaused: () => pause.isPaused,
     hints,
     relay,
+    isOpen: () => servers.isOpen(),
     metrics,
     log,
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { emails, fillUrl } from '../../test/support/broadcasts.ts'
 import { startRelay } from '../../test/support/relay.ts'
-import { startService } from '../../test/support/service.ts'
+import { freePort, startService } from '../../test/support/service.ts'
 import { callUrl } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { longTestMsMax } from '../../test/support/time-limits.ts'
@@ -90,6 +90,22 @@ test('a broadcast whose sending process and then whose service is killed reaches
   await until('the end of the sending process', () => !isRunning(second))
   await service.start()
   await world.expectAll()
+})
+
+test('broadcasts leave through mail servers of organizations while SMTP_URL is unreachable', { timeout }, async () => {
+  await using relay = await startRelay({ parse: false })
+  await using database = await createTestDb()
+  const SMTP_URL = `smtp://127.0.0.1:${await freePort()}`
+  await using service = await startService('start', { DATABASE_URL: database.url, SMTP_URL, SENDING_PROCESSES: '1' })
+  const { make, flow, group, create } = await fillUrl(service.url)
+  await make(`/flows/${flow}/test`, { to: 'ada@example.com', context: { city: 'Vienna' } })
+  const metrics = async () => (await callUrl('GET', `${service.url}/metrics`)).text
+  await until('the outage to be noticed', async () => (await metrics()).includes('waxwing_relay_up 0'))
+  await make('/mail-servers', { name: 'Main', url: relay.url })
+  const broadcast = await create([await group('All', emails('a', 3))])
+  await broadcast.start()
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 3 })
+  expect(await metrics()).toContain('waxwing_sending_processes 1')
 })
 
 test('after SIGTERM the emails in flight are recorded, and none is sent again', { timeout }, async () => {

@@ -21,6 +21,8 @@ export type SendingProcessesOptions = {
   isPaused: () => boolean
   hints: Hints
   relay: Transport
+  /** Whether any organization may send now, through SMTP_URL or a mail server. */
+  isOpen: () => boolean
   metrics: Registry
   log: Log
   file?: string
@@ -81,7 +83,7 @@ export class SendingProcesses {
 
   /** While nothing can be sent, the processes would only wait. */
   get #isOpen(): boolean {
-    return !this.#options.isPaused() && this.#options.relay.state().kind === 'up'
+    return !this.#options.isPaused() && this.#options.isOpen()
   }
 
   get #connections(): number {
