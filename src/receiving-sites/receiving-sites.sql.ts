@@ -65,20 +65,27 @@ export const upsertLimits = (
 export const resetSite = (db: Writer, organizationId: OrganizationId, site: string) =>
   db`delete from receiving_sites where organization_id = ${organizationId} and site = ${site}`
 
-export type Deferral = { organizationId: OrganizationId; site: string; reason: string }
+/** `organizationId` is slowed down, and `sentBy` has sent the email. */
+export type Deferral = { organizationId: OrganizationId; sentBy: OrganizationId; site: string; reason: string }
 
-/** The second deferral within an hour slows the site down. */
+/**
+ * The second deferral within an hour slows the site down. Those of another organization, whose mail server it uses, need a second
+ * organization, so that none can slow down the others on its own.
+ */
 export async function recordDeferral(
   db: Writer,
-  { organizationId, site, reason }: Deferral,
+  { organizationId, sentBy, site, reason }: Deferral,
   slowMinutes: number,
 ): Promise<void> {
   await db`
     update receiving_sites set slowed_until = now() + ${slowMinutes} * interval '1 minute', slowed_reason = ${reason}
-    where organization_id = ${organizationId} and site = ${site} and deferred_at > now() - interval '1 hour'`
+    where organization_id = ${organizationId} and site = ${site} and deferred_at > now() - interval '1 hour'
+      and (organization_id = ${sentBy} or deferred_by is distinct from ${sentBy})`
   await db`
-    insert into receiving_sites (organization_id, site, deferred_at) values (${organizationId}, ${site}, now())
-    on conflict (organization_id, site) do update set deferred_at = excluded.deferred_at`
+    insert into receiving_sites (organization_id, site, deferred_at, deferred_by)
+    values (${organizationId}, ${site}, now(), ${sentBy})
+    on conflict (organization_id, site) do update
+    set deferred_at = excluded.deferred_at, deferred_by = excluded.deferred_by`
 }
 
 /** The organization of the operator, whose settings are the defaults. */

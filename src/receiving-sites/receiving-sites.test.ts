@@ -162,6 +162,24 @@ test('two deferrals within an hour slow a site down to a tenth for 90 minutes', 
   expect(await limitsOf(sites, organizationId, address)).toMatchObject([{ perSecond: 20 }])
 })
 
+test('replies to email of one organization slow down no other that uses the same mail server, those of two do', async () => {
+  const [mine, second, other] = [await createOrganization(), await createOrganization(), await createOrganization()]
+  const [operator] = await testDb.db<{ id: OrganizationId }>`select id from organizations where is_operator`
+  const sites = new ReceivingSites(testDb.db, newLookup())
+  const address = 'a@aol.com'
+  const deliveryOf = (organizationId: OrganizationId) => ({ organizationId, serverOrganizationId: undefined, address })
+  const rateOf = async (organizationId: OrganizationId) =>
+    Math.min(...(await sites.limitsFor(deliveryOf(organizationId))).map(({ perSecond }) => perSecond!))
+  const usual = await rateOf(other)
+  const defer = (organizationId: OrganizationId) =>
+    sites.deferred(deliveryOf(organizationId), '421 4.7.0', { isCertain: true })
+  for (let reply = 0; reply < 3; reply++) await defer(mine)
+  expect([await rateOf(mine), await rateOf(other)]).toEqual([0.1 * usual, usual])
+  await defer(second)
+  await sites.changed(operator!.id)
+  expect(await rateOf(other)).toBe(0.1 * usual)
+})
+
 test('bounces of an organization slow down only its email if the mail server belongs to others', async () => {
   const [mine, other] = [await createOrganization(), await createOrganization()]
   const sites = new ReceivingSites(testDb.db, newLookup())

@@ -6,7 +6,9 @@ import { installationId } from '../sending-limits/sending-limits.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { hourMs } from '../values/durations.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { storableText } from '../values/text.ts'
 import {
+  type Deferral,
   deleteOldDomainSites,
   findOperator,
   recordDeferral,
@@ -70,20 +72,28 @@ export class ReceivingSites {
 
   /**
    * A site has deferred an email because of its rate or reputation. If this happens twice within an hour, it is slowed down for the
-   * mail servers of this organization, or for its email if the mail server belongs to others and `isCertain` is false.
+   * email of this organization. If the mail server belongs to others and `isCertain` is true, it is slowed down for all that use it
+   * when it has deferred email of two organizations.
    */
   async deferred(delivery: Delivery, reason: string, { isCertain }: { isCertain: boolean }): Promise<void> {
     const site = await this.#lookup.find(delivery.organizationId, domainOf(delivery.address))
     await this.#load(delivery)
-    const owner = isCertain ? this.#ownerOf(delivery) : delivery.organizationId
-    if (owner === installationId) return
-    const key = `${owner} ${site}`
+    const { organizationId: sentBy } = delivery
+    const owner = this.#ownerOf(delivery)
+    const text = storableText(reason, reasonCharactersMax)
+    await this.#record({ organizationId: sentBy, sentBy, site, reason: text })
+    if (isCertain && owner !== sentBy && owner !== installationId)
+      await this.#record({ organizationId: owner, sentBy, site, reason: text })
+  }
+
+  async #record(deferral: Deferral): Promise<void> {
+    const { organizationId, sentBy, site } = deferral
+    const key = `${organizationId} ${sentBy} ${site}`
     const count = this.#deferring.get(key) ?? 0
     if (count >= deferralsMax) return
     this.#deferring.set(key, count + 1)
-    const text = reason.slice(0, reasonCharactersMax)
-    await recordDeferral(this.#db.statement, { organizationId: owner, site, reason: text }, slowedMinutes)
-    await this.changed(owner)
+    await recordDeferral(this.#db.statement, deferral, slowedMinutes)
+    await this.changed(organizationId)
   }
 
   /** After a change by this process. */
