@@ -15,6 +15,8 @@ const Security = {
   description:
     'The encryption: `tls` from the first byte (usually port 465), `starttls` required, `opportunistic` (used if offered, the certificate is not checked), or `none`.',
 }
+const mostConnections =
+  'The most connections at the same time of one `waxwing start` or `waxwing work`. It shares them with its sending processes; each of them uses at least one.'
 const PresetId = oneOf(...presets.map(({ id }) => id))
 
 export const MailServerOut = Named('MailServer', {
@@ -39,7 +41,7 @@ export const MailServerOut = Named('MailServer', {
   }),
   priority: Type.Integer({ description: 'Lower is tried first.' }),
   weight: Type.Integer({ description: 'The share among mail servers with the same priority.' }),
-  connections: Type.Integer({ description: 'The most connections at the same time.' }),
+  connections: Type.Integer({ description: mostConnections }),
   messages_per_second: Nullable(Type.Number({ description: 'The most emails per second.' })),
   messages_per_day: Nullable(Type.Integer({ description: 'The most emails per day, in UTC.' })),
   shape_by_receiver: Type.Boolean({ description: 'Whether the limits of receiving sites apply to its email.' }),
@@ -152,9 +154,7 @@ const routingFields = {
       description: 'The share among mail servers with the same priority. Default: 100.',
     }),
   ),
-  connections: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 50, description: 'The most connections at the same time. Default: 5.' }),
-  ),
+  connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: `${mostConnections} Default: 5.` })),
   messages_per_second: Type.Optional(
     Nullable(
       Type.Number({ minimum: 0.01, maximum: 10_000, description: 'The most emails per second. Default: no limit.' }),

@@ -15,6 +15,10 @@ export type OpenParts = {
   share: number
 }
 
+/** The connections of one process. It must be able to send, so it uses at least one even if there are more processes. */
+export const connectionsOf = ({ connections }: Pick<MailServerRow, 'connections'>, share: number): number =>
+  Math.max(1, Math.floor(connections * share))
+
 /** Opens a pool for a mail server. Connects when the first email is sent. */
 export function openMailServer(
   { box, connector, share }: OpenParts,
@@ -24,7 +28,7 @@ export function openMailServer(
   const credentials = openCredentials(box, row)
   const options = connector.optionsFor(row)
   if (!credentials || !options) return unusable(unreadableCredentials)
-  const connections = Math.max(1, Math.floor(row.connections * share))
+  const connections = connectionsOf(row, share)
   const mailsPerSlot = Math.ceil(inFlightMax / connections)
   return openRelay(credentials.url, { ...options, connections, onState, relayLimits: { mailsPerSlot } })
 }

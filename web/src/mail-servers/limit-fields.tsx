@@ -59,7 +59,7 @@ export function LimitFields({ form }: { form: FormFields }) {
             />
             <NumberInput
               label="Connections"
-              description="At the same time"
+              description="Divided between the processes of the service. Each uses at least one."
               min={1}
               max={50}
               allowDecimal={false}
