@@ -44,6 +44,8 @@ export type RawPart = {
   end: number
   /** The header fields for other content, in UTF-8 and quoted-printable. Null if the part is the whole body. */
   newHeader: string | null
+  /** True if its lines are too long for mail servers, so that it is written again, encoded. */
+  hasLongLines?: boolean
 }
 
 /** Stored as JSON. */

@@ -8,13 +8,16 @@ import { quotedPrintable } from '../mime/quoted-printable.ts'
 
 type RawEmail = Pick<EmailInPieces, 'to' | 'html' | 'text' | 'unsubscribe' | 'headers'>
 
-/** Returns an email that another program composed, with our headers and with those bodies replaced that differ from it. */
+/**
+ * Returns an email that another program composed, with our headers and with those bodies replaced that differ from it or have
+ * lines that mail servers reject.
+ */
 export function composeRaw(
   email: RawEmail,
   content: Pick<EmailContent, 'html' | 'text'>,
   { headers, bodyHeaders, body, parts }: RawSource,
 ): { raw: readonly Piece[]; recipient: string } {
-  const replaced = parts.filter(({ kind }) => email[kind] !== content[kind])
+  const replaced = parts.filter(({ kind, hasLongLines }) => hasLongLines || email[kind] !== content[kind])
   const isWhole = replaced.some(({ newHeader }) => newHeader === null)
   const describing = isWhole ? newBodyHeaders[replaced[0]!.kind] : bodyHeaders
   const added = addedHeaders(email).map((line) => `${line}\r\n`)

@@ -13,6 +13,8 @@ export type BodyPart = {
    * body.
    */
   newHeader: string | null
+  /** Whether it is not encoded and has lines that mail servers reject. */
+  hasLongLines: boolean
   content: string
 }
 
@@ -27,7 +29,7 @@ const newLine = Buffer.from('\r\n')
 const delimiter = Buffer.from('\r\n--')
 const headerEnd = Buffer.from('\r\n\r\n')
 
-type OpenPart = Omit<BodyPart, 'end' | 'content'> & {
+type OpenPart = Omit<BodyPart, 'end' | 'hasLongLines' | 'content'> & {
   contentStart: number
   encoding: string
   charset: string
@@ -179,10 +181,26 @@ export class BodyPartFinder {
     this.#part = undefined
     if (!part) return
     const { kind, start, newHeader, chunks, encoding, charset } = part
-    const content = decodePart(Buffer.concat(chunks), encoding, charset)
-    if (content !== undefined)
-      this.#found.push({ kind, start, end: Math.max(end, part.contentStart), newHeader, content })
+    const bytes = Buffer.concat(chunks)
+    const content = decodePart(bytes, encoding, charset)
+    if (content === undefined) return
+    const hasLongLines = unencoded.has(encoding) && hasLongLine(bytes)
+    this.#found.push({ kind, start, end: Math.max(end, part.contentStart), newHeader, hasLongLines, content })
   }
+}
+
+const unencoded = new Set(['7bit', '8bit', 'binary'])
+/** RFC 5322, without the line ending. */
+const lineBytesMax = 998
+
+/** Looks at each line end that is the last one within the limit. */
+function hasLongLine(bytes: Buffer): boolean {
+  for (let start = 0; bytes.length - start > lineBytesMax; ) {
+    const end = bytes.lastIndexOf(newLine, start + lineBytesMax)
+    if (end < start) return true
+    start = end + newLine.length
+  }
+  return false
 }
 
 const bodyNames = new Set(['content-type', 'content-transfer-encoding'])

@@ -284,6 +284,38 @@ test('signs emails of our domain, whose own signatures are removed', async () =>
   }
 })
 
+test('text and HTML with long lines are encoded again, and signed as they are sent', async () => {
+  const app = await newApp()
+  const record = dnsRecord(loadDkim({ domain: 'acme.example', selector: 'mail', privateKeyFile }))
+  const resolver = async () => [record.value.match(/.{1,255}/g)!]
+  const long = `<p>${'Grüße '.repeat(1_000)}</p>`
+  const html8bit = 'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n'
+  const short = `Content-Type: text/plain\r\n\r\n${'y'.repeat(998)}\r\n`
+  for (const [description, body] of [
+    ['', `${html8bit}${long}\r\n`],
+    [
+      'Content-Type: multipart/alternative; boundary=b\r\n\r\n',
+      `--b\r\n${short}--b\r\n${html8bit}${long}\r\n--b--\r\n`,
+    ],
+  ] as const) {
+    const to = newAddress()
+    const raw = `From: ${sender}\r\nTo: ${to}\r\nSubject: Long\r\nMIME-Version: 1.0\r\n${description}${body}`
+    await send(app, { raw, envelope: { from: '', to } })
+    const sent = (await sentTo(to)).raw
+    expect(
+      Math.max(
+        ...sent
+          .toString('latin1')
+          .split('\r\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(998)
+    expect((await PostalMime.parse(sent)).html?.trim()).toBe(long)
+    expect((await dkimVerify(sent, { resolver })).results.map(({ status }) => status.result)).toEqual(['pass'])
+    expect(sent.includes(short)).toBe(body.includes(short))
+  }
+})
+
 test('sends through a flow with the context of a header', async () => {
   const app = await newApp()
   const flow = await app.manage('POST', '/organization/flows', {
