@@ -132,6 +132,15 @@ test('only flows/liquid uses liquidjs, and only through its interface', () => {
   expect({ direct, past }).toEqual({ direct: [], past: [] })
 })
 
+test('what organizations share is created through the registry of stages', () => {
+  const makers = new Set(['runtime/stage-registry.ts', 'db/cluster/batches.ts'])
+  const direct = files.filter((file) => !makers.has(file) && /new (Stage|Batcher)\b/.test(textOf(file)))
+  expect(direct).toEqual([])
+  // Passwords are checked before it is known whose they are, and emails of broadcasts have a share by mail server.
+  const others = files.filter((file) => /from 'p-limit'|class \w*(Semaphore|Slots|Shares|Limiter)\b/.test(textOf(file)))
+  expect(others.sort()).toEqual(['accounts/password-queue.ts', 'broadcasts/slots.ts'])
+})
+
 test('every source file is in a listed folder or is a wiring file', () => {
   expect(files.filter((file) => !wiring.has(file) && !order.includes(folderOf(file)))).toEqual([])
 })
