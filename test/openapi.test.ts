@@ -154,6 +154,47 @@ test('the document avoids what code generators cannot handle', async () => {
     expect(post).toMatchObject({ security: [] })
 })
 
+/** Returns every schema and other object of a document with its path. */
+function* objectsIn(value: unknown, path = ''): Generator<[path: string, object: Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return
+  yield [path, value as Record<string, unknown>]
+  for (const [key, part] of Object.entries(value)) yield* objectsIn(part, `${path}/${key}`)
+}
+
+const committedDocument = () => JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
+
+test('schemas have one type besides null, no constants, and names that do not collide in generated code', () => {
+  const document = committedDocument()
+  const wrong: string[] = []
+  for (const [path, { type, const: constant }] of objectsIn(document)) {
+    if (path.includes('/example') || path.endsWith('/properties')) continue
+    if (Array.isArray(type) && type.filter((each) => each !== 'null').length > 1) wrong.push(`${path}: several types`)
+    // Java declares constants as strings, also those of booleans.
+    if (constant !== undefined) wrong.push(`${path}: const`)
+  }
+  const names = new Set<string>(Object.keys(document.components.schemas))
+  // Go has a constructor NewGroup and a type NullableGroup for each type Group.
+  for (const name of names)
+    for (const prefix of ['New', 'Nullable']) if (names.has(`${prefix}${name}`)) wrong.push(`${prefix}${name}`)
+  expect(wrong).toEqual([])
+})
+
+test('every schema is used by an operation, since oapi-codegen leaves out all others', () => {
+  const { paths, components } = committedDocument()
+  const used = new Set<string>()
+  const visit = (value: unknown) => {
+    for (const [, { $ref }] of objectsIn(value)) {
+      if (typeof $ref !== 'string' || used.has($ref)) continue
+      used.add($ref)
+      const [kind, name] = $ref.split('/').slice(2) as [string, string]
+      visit(components[kind][name])
+    }
+  }
+  visit(paths)
+  const names = Object.keys(components.schemas).filter((name) => !used.has(`#/components/schemas/${name}`))
+  expect(names).toEqual([])
+})
+
 test('every shape that is used more than once has a name', async () => {
   const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
   const seen = new Map<string, string[]>()

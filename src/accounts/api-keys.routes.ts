@@ -77,7 +77,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
             }),
           ),
         }),
-        response: creates(Named('NewApiKey', { ...ApiKeyOut.properties, api_key: Type.String() })),
+        response: creates(Named('CreatedApiKey', { ...ApiKeyOut.properties, api_key: Type.String() })),
       },
       handler: async (request, reply) => {
         const { record, key } = await createApiKey(db, memberOf(request), {

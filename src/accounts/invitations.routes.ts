@@ -68,7 +68,7 @@ export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyn
           send_email: Type.Optional(Type.Boolean({ default: true, description: 'If false, share the link yourself.' })),
         }),
         response: creates(
-          Named('NewInvitation', {
+          Named('CreatedInvitation', {
             ...InvitationOut.properties,
             token: Type.String(),
             url: Type.String({ format: 'uri' }),

@@ -16,7 +16,7 @@ export const UserOut = Named('User', {
   can_start_broadcasts: Type.Boolean(),
   created_at: Timestamp,
 })
-export const SessionOut = Named('NewSession', {
+export const SessionOut = Named('CreatedSession', {
   token: Type.String(),
   expires_at: Timestamp,
   organization_id: Type.String(),

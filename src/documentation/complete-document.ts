@@ -6,7 +6,7 @@ import { describeOperation } from './descriptions.ts'
 import { referenceText } from './reference-texts.ts'
 import { tagGroups, tags } from './tags.ts'
 import { type ApiDocument, type Operation, operationsOf } from './types.ts'
-import { webhookEvents } from './webhook-events.ts'
+import { anyWebhookEvent, webhookEvents } from './webhook-events.ts'
 
 /** Completes the document that was generated from the schemas of the routes: introduction, descriptions and errors. */
 export function completeDocument(generated: ApiDocument): ApiDocument {
@@ -16,6 +16,7 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   document['x-tagGroups'] = tagGroups
   document.webhooks = webhookEvents()
   document.components.schemas.Problem = problemSchema
+  document.components.schemas.WebhookEvent = anyWebhookEvent
   document.components.responses = { ...errorComponents }
   const editable = new Set(
     operationsOf(document).flatMap(({ operation: { operationId, 'x-errors': errors } }) =>
@@ -29,6 +30,10 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
     if (isTagged) operation.responses[200]!.headers = { ETag: tagHeader }
   }
   nameSchemas(document)
+  document.components.schemas.EventType!.properties = {
+    ...(document.components.schemas.EventType!.properties as object),
+    example: { $ref: '#/components/schemas/WebhookEvent' },
+  }
   removeUnusedResponses(document)
   return document
 }

@@ -26,7 +26,9 @@ export function nameSchemas(document: ApiDocument): void {
     const name = title as string
     const { description, ...content } = schema
     if (Array.isArray(schema.type)) {
-      const anyOf = [add(name, withoutNull(content)), { type: 'null' }]
+      const alternative = add(name, withoutNull(content))
+      if (!schema.type.includes('null')) return { ...alternative, description }
+      const anyOf = [alternative, { type: 'null' }]
       return description === undefined ? { anyOf } : { description, anyOf }
     }
     const ref = add(name, schema)
@@ -53,10 +55,13 @@ export function nameSchemas(document: ApiDocument): void {
 const sorted = <Value>(record: Record<string, Value>) =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-function withoutNull({ type, ...schema }: Schema): Schema {
+/** Several types become alternatives, because many code generators expect a single `type`. */
+function withoutNull({ type, items, ...schema }: Schema): Schema {
   const values = schema.enum as unknown[] | undefined
-  const [first] = (type as string[]).filter((each) => each !== 'null')
-  return { type: first, ...schema, ...(values && { enum: values.filter((value) => value !== null) }) }
+  const [first, ...others] = (type as string[]).filter((each) => each !== 'null')
+  const alternatives = [first, ...others].map((each) => (each === 'array' ? { type: each, items } : { type: each }))
+  if (others.length > 0) return { ...schema, anyOf: alternatives }
+  return { ...alternatives[0], ...schema, ...(values && { enum: values.filter((value) => value !== null) }) }
 }
 
 const success: Schema = {

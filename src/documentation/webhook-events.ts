@@ -22,12 +22,12 @@ const common: Record<string, Schema> = {
   message_id: nullable('The message, `msg_…`. Null if the event does not belong to a message.'),
   flow_id: nullable('The flow, `flw_…`. Null if the event does not belong to a message.'),
   contact,
-  test: { type: 'boolean', const: true, description: 'Only present in test events.' },
+  test: { type: 'boolean', description: 'True. Only present in test events.' },
 }
 
 /** Fields of the events of emails and unsubscriptions. */
 const ofMessages: Record<string, Schema> = {
-  is_test: { type: 'boolean', const: true, description: 'Only present in events of reserved test recipients.' },
+  is_test: { type: 'boolean', description: 'True. Only present in events of reserved test recipients.' },
 }
 
 const reaction: Record<string, Schema> = {
@@ -149,7 +149,7 @@ const upperFirst = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`
 
 const payloadOf = (eventName: WebhookEventName): Schema =>
   object(`${upperFirst(eventName)}Event`, {
-    event_name: { type: 'string', const: eventName },
+    event_name: { type: 'string', enum: [eventName] },
     organization_id: text('The organization, `org_…`.'),
     timestamp: { type: 'integer', description: 'When the event occurred, in seconds since 1970.' },
     data: object(dataNames[eventName] ?? `${upperFirst(eventName)}Data`, { ...common, ...extraFields[eventName] }, [
@@ -194,6 +194,22 @@ const answers = {
   200: { description: 'Acknowledges the event. It is not sent again.' },
   '4XX': { description: 'Rejects the event. It is not sent again and appears as failed in the delivery log.' },
   default: { description: 'Anything else: the event is sent again by the retry schedule of the webhook.' },
+}
+
+/**
+ * Any webhook payload. Operations refer to it, because some code generators leave out schemas that only `webhooks` contains.
+ * `anyOf` instead of `oneOf`: some clients do not read the discriminator and then accept the schemas of several event types.
+ */
+export const anyWebhookEvent: Schema = {
+  title: 'WebhookEvent',
+  description: 'The body of a webhook delivery.',
+  anyOf: webhookEventNames.map(payloadOf),
+  discriminator: {
+    propertyName: 'event_name',
+    mapping: Object.fromEntries(
+      webhookEventNames.map((eventName) => [eventName, `#/components/schemas/${upperFirst(eventName)}Event`]),
+    ),
+  },
 }
 
 /** Returns the `webhooks` of the document. */

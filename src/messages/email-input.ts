@@ -24,6 +24,7 @@ const tagsMax = 10
 const tagLengthMax = 256
 
 const Addresses = Type.Unsafe<string | string[]>({
+  title: 'EmailAddresses',
   type: ['string', 'array'],
   items: { type: 'string' },
   description: `An address, such as \`ada@example.com\` or \`Ada <ada@example.com>\`, or an array of addresses.`,
