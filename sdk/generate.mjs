@@ -142,7 +142,9 @@ function namesBelow(value, schemas, found = new Set()) {
 
 /** Returns the exports of the types of the API. Those of webhook events are in events.ts. */
 function modelCode({ paths, components: { schemas } }) {
-  const names = [...namesBelow(paths, schemas)].filter((name) => !isInternal(name, schemas[name])).sort()
+  const names = [...namesBelow(paths, { ...schemas, WebhookEvent: {} })]
+    .filter((name) => name !== 'WebhookEvent' && !isInternal(name, schemas[name]))
+    .sort()
   const lines = names.map((name) => {
     const { description } = schemas[name]
     return `${description ? `/** ${description.replaceAll('*/', '*\\/')} */\n` : ''}export type ${name} = Schemas['${name}']\n`

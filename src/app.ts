@@ -24,6 +24,7 @@ import { recordFinishedImport, recordPausedExport } from './notices/notices.ts'
 import { createParts, type Parts, type PartsOptions, type Role } from './parts.ts'
 import { eraseInTransaction, forgetContacts } from './privacy/erase-contact.ts'
 import { Worker } from './queue/worker.ts'
+import { answerUnsupported, isForResend } from './resend/errors.ts'
 import type { WorkerSpec } from './queue/worker-spec.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
@@ -74,6 +75,7 @@ export async function createApp({ roles, describesApi = false, ...options }: App
     trustProxy: config.TRUST_PROXY,
     connectionsMax: parts.limits.httpConnectionsMax,
     organizationOf,
+    unknownRouteAnswerOf: (request) => (isForResend(request) ? answerUnsupported : undefined),
   })
   measureRequests(server, parts.metrics)
   if (parts.replica) noteWrites(server, parts.replica)

@@ -50,6 +50,8 @@ export type GroupMembersAdded = {
   alreadyMembers: number
   /** `email` is null if it was not a string. */
   rejected: { index: number; email: string | null; problem: string }[]
+  /** For example fields that members do not have, which were ignored. */
+  warnings: string[]
 }
 
 export type EmailToSend = {
@@ -110,7 +112,7 @@ export class Waxwing {
     this.#baseUrl = baseUrl
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
     this.#options = rest
-    this.emails = new Emails((path, body, headers) => this.#call('POST', path, body, headers))
+    this.emails = new Emails((method, path, body, headers) => this.#call(method, path, body, headers))
     this.events = new EventFeed(async (query, { waitMs, signal }) => {
       const url = `${this.#baseUrl}/public/api/v1/events${query}`
       const call: Call = { method: 'GET', url, headers: this.#headers, isRepeatable: true, signal }

@@ -41,7 +41,7 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
   const limitRequest = createRequestLimit(keyLimit, 'api-key')
   const useKey = (key: KnownKey | undefined, request: FastifyRequest, reply: FastifyReply) => {
     // The same response for missing, malformed, unknown and revoked keys.
-    if (!key) throw new Refusal('unauthorized', 'The API key is missing or invalid. Send it in the X-Api-Token header.')
+    if (!key) throw new Refusal('unauthorized', `The API key is missing or invalid. ${howToSend(request)}`)
     // Also known if the request is rejected below: the request log and the access log say whose it was.
     request.apiKey = key
     limitRequest(key.id, reply)
@@ -61,6 +61,12 @@ function errorOf(check: () => void): Error | undefined {
     return error as Error
   }
 }
+
+/** Clients of the public API can send either header. Those of the Resend API and of MCP only know the other one. */
+const howToSend = ({ url, headers }: FastifyRequest): string =>
+  url.startsWith('/public/') && headers.authorization === undefined
+    ? 'Send it in the X-Api-Token header.'
+    : 'Send it in the Authorization header, as Bearer wxk_….'
 
 const bearerKey = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer (wxk_.*)$/i.exec(authorization)?.[1]

@@ -19,6 +19,10 @@ export type Member = {
 
 export type Rejected = { index: number; email: string | null; field: string | null; problem: string }
 
+export const memberFields: ReadonlySet<string> = new Set(['email', 'first_name', 'last_name', 'attributes'])
+/** One more is kept, to know that there are others. */
+export const unknownFieldsMax = 10
+
 /** How many characters of an invalid address are reported. */
 export const shownEmailMax = 320
 
@@ -34,6 +38,8 @@ export class MemberReader {
    */
   readonly #merged = new Map<string, MergedAttributes>()
   readonly rejected: Rejected[] = []
+  /** Distinct names, of which a few are reported. */
+  readonly unknownFields = new Set<string>()
 
   get members(): Member[] {
     for (const [key, merged] of this.#merged) this.#byKey.get(key)!.attributes = merged.toJson()
@@ -49,6 +55,8 @@ export class MemberReader {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       return this.#reject(index, null, null, 'must be an object')
     const given = input as Record<string, unknown>
+    for (const name in given)
+      if (!memberFields.has(name) && this.unknownFields.size <= unknownFieldsMax) this.unknownFields.add(name)
     const email = parseEmail(given.email)
     if (!email.ok) return this.#reject(index, given.email, 'email', email.problem)
     const firstName = readName(given.first_name)

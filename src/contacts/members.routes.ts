@@ -2,9 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import { answers, Named, Nullable, ok } from '../http/envelope.ts'
+import { similarField } from '../http/unknown-fields.ts'
 import { toText } from '../values/ids.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
-import { sentenceOf } from './member-input.ts'
+import { memberFields, sentenceOf, unknownFieldsMax } from './member-input.ts'
 import { membersMax } from './members.task.ts'
 import type { MemberAdder } from './members.ts'
 
@@ -33,6 +34,9 @@ const AddedOut = Named('AddedMembers', {
   added: Type.Integer({ description: 'Contacts that were not in the group yet.' }),
   already_members: Type.Integer(),
   rejected: Type.Array(Type.Object({ index: Type.Integer(), email: Nullable(Type.String()), problem: Type.String() })),
+  warnings: Type.Array(
+    Type.String({ description: 'For example fields that members do not have, which were ignored.' }),
+  ),
 })
 
 /** Public API: adds members to a group. */
@@ -74,10 +78,20 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
           added: added.added,
           already_members: added.alreadyMembers,
           rejected: added.rejected.map(({ index, email, ...rest }) => ({ index, email, problem: sentenceOf(rest) })),
+          warnings: warningsAbout(added.unknownFields),
         })
       },
     })
   }
+}
+
+function warningsAbout(unknownFields: readonly string[]): string[] {
+  if (unknownFields.length === 0) return []
+  const meant = unknownFields.map((name) => similarField(name, [...memberFields])).filter((name) => name !== undefined)
+  const hint = meant.length > 0 ? ` Did you mean ${[...new Set(meant)].join(', ')}?` : ''
+  const names = unknownFields.slice(0, unknownFieldsMax).map((name) => name.slice(0, nameMax))
+  const others = unknownFields.length > unknownFieldsMax ? ' and others' : ''
+  return [`Unknown fields of members were ignored: ${names.join(', ')}${others}.${hint}`]
 }
 
 const bytesOf = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : Buffer.from('null'))

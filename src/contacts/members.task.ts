@@ -5,7 +5,14 @@ import { type Member, MemberReader, type Rejected } from './member-input.ts'
 
 export const membersMax = 10_000
 
-export type ReadMembers = { groupId: string; received: number; members: Member[]; rejected: Rejected[] }
+export type ReadMembers = {
+  groupId: string
+  received: number
+  members: Member[]
+  rejected: Rejected[]
+  /** Names of fields that members do not have. */
+  unknownFields: string[]
+}
 
 /** Parses the body of a request to add members, validates each member and merges those that occur twice. */
 export const readMembersTask = defineTask({
@@ -22,7 +29,13 @@ export function readMembers(body: Uint8Array): ReadMembers {
   inputs.forEach((input, index) => {
     reader.add(input, index)
   })
-  return { groupId, received: inputs.length, members: reader.members, rejected: reader.rejected }
+  return {
+    groupId,
+    received: inputs.length,
+    members: reader.members,
+    rejected: reader.rejected,
+    unknownFields: [...reader.unknownFields],
+  }
 }
 
 function parseBody(body: Uint8Array): unknown {

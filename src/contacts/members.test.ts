@@ -34,6 +34,7 @@ test('members are stored as subscribed contacts of the group, and the response c
     added: 2,
     already_members: 0,
     rejected: [],
+    warnings: ['Unknown fields of members were ignored: unknown_field.'],
   })
   expect(await find(app, 'ada')).toMatchObject({
     email: 'ada@example.com',

@@ -39,6 +39,7 @@ export type AddedMembers = Omit<Stored, 'tooLarge' | 'changed'> & {
   groupId: GroupId
   received: number
   rejected: Rejected[]
+  unknownFields: string[]
 }
 
 type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Member[]; actor: Actor }
@@ -60,7 +61,7 @@ export class MemberAdder {
    * not exist.
    */
   async add(organizationId: OrganizationId, body: Buffer, actor: Actor): Promise<AddedMembers> {
-    const { groupId: groupText, received, members, rejected } = await this.#read(organizationId, body)
+    const { groupId: groupText, received, members, rejected, unknownFields } = await this.#read(organizationId, body)
     const groupId = parseIdParam('grp', groupText)
     if (members.length === 0) {
       await checkGroup(this.#db, organizationId, groupId)
@@ -76,7 +77,13 @@ export class MemberAdder {
     for (const { index, email } of tooLarge)
       rejected.push({ index, email, field: 'attributes', problem: attributesTooLarge })
     if (stored.created + stored.updated === 0) throw allRejected(rejected)
-    return { ...stored, groupId, received, rejected: rejected.sort((one, other) => one.index - other.index) }
+    return {
+      ...stored,
+      groupId,
+      received,
+      rejected: rejected.sort((one, other) => one.index - other.index),
+      unknownFields,
+    }
   }
 
   async #read(organizationId: OrganizationId, body: Buffer) {

@@ -111,3 +111,11 @@ test('long runs of tabs take linear time', async () => {
   const context = { ...values.context, tabs: '\t'.repeat(400_000) }
   expect(compilation.template.render({ ...values, context }).text).toBe('A & <B>')
 })
+
+test('the preview of React Email and its fillers are left out of the text', async () => {
+  const filler = '\u00a0\u200c\u200b\u200d\u200e\u200f\ufeff'.repeat(40)
+  const preview = (marks: string) =>
+    `<div style="display:none" ${marks}>Your order<div>${filler}</div></div><p>Hello Ada</p>`
+  expect((await textOf(preview('data-skip-in-text="true"'))).text).toBe('Hello Ada')
+  expect((await textOf(preview(''))).text).toBe('Your order\n\nHello Ada')
+})

@@ -12,10 +12,11 @@ const depthMax = 200
 export async function loadHtmlToText(): Promise<HtmlToText> {
   const { compile } = await import('html-to-text')
   const keepCase = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
-  const skipped = ['head', 'style', 'script', 'title', 'template', 'div[data-preheader]'].map((selector) => ({
-    selector,
-    format: 'skip',
-  }))
+  const skipped = [
+    ...['head', 'style', 'script', 'title', 'template', 'div[data-preheader]'],
+    // The preview of React Email.
+    '[data-skip-in-text=true]',
+  ].map((selector) => ({ selector, format: 'skip' }))
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: depthMax, ellipsis: '' },
@@ -44,7 +45,7 @@ function endOfStart(html: string): number {
 }
 
 // Invisible characters that senders use to push the text after a preheader out of the preview.
-const fillers = /(?:\u034f|[\u00a0\u00ad\u061c\u200b-\u200d\u2007\u2060\ufeff ]){4,}/g
+const fillers = /(?:\u034f|[\u00a0\u00ad\u061c\u200b-\u200f\u2007\u2060\ufeff ]){4,}/g
 
 /** Removes trailing whitespace, repeated blank lines and fillers that remain after parts of a text were removed. */
 function tidy(text: string): string {

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionFault } from '../db/db.ts'
-import { type FieldProblem, Refusal, statusOf } from '../values/errors.ts'
+import { type FieldProblem, invalid, Refusal, statusOf } from '../values/errors.ts'
 import { unknownFieldProblem } from './unknown-fields.ts'
 
 const unavailableRetrySeconds = 2
@@ -149,10 +149,8 @@ export function validationRefusal(errors: unknown, context = 'body'): Refusal {
     if (fault.keyword === 'additionalProperties') parts.push(String(fault.params?.additionalProperty))
     return { path: parts.join('.') || context, problem: problemOf(fault) }
   })
-  const [first] = fields
-  return new Refusal('validation_failed', first ? `${first.path}: ${first.problem}.` : 'The request is not valid.', {
-    fields,
-  })
+  const [first, ...others] = fields
+  return first ? invalid(first, ...others) : new Refusal('validation_failed', 'The request is not valid.')
 }
 
 const typeInWords = (type: unknown): string =>

@@ -14,7 +14,7 @@ import type { Log } from '../runtime/log.ts'
 import { Refusal, type RefusalType } from '../values/errors.ts'
 import { type AccessLogOptions, logRequests } from './access-log.ts'
 import { ErrorEnvelope } from './envelope.ts'
-import { createErrorAnswer } from './errors.ts'
+import { createErrorAnswer, type ErrorAnswer } from './errors.ts'
 import { createJsonParser } from './json-body.ts'
 import { answerMalformedRequest } from './malformed-request.ts'
 import { closeSlowRequests } from './slow-requests.ts'
@@ -41,6 +41,8 @@ export type ServerOptions = {
   trustProxy: boolean
   connectionsMax?: number
   bodyTimeoutMs?: number
+  /** Returns how a request for an unknown path or method is answered, or undefined: like all others. */
+  unknownRouteAnswerOf?: (request: FastifyRequest) => ErrorAnswer | undefined
   /** Undefined: requests are not logged. */
   organizationOf?: AccessLogOptions['organizationOf'] | undefined
 }
@@ -92,6 +94,8 @@ export function createServer(options: ServerOptions): Server {
     reply.headers(headers).header('x-request-id', request.id)
     if (stopping)
       done(new Refusal('unavailable', 'The service is shutting down.', { retryAfterSeconds: stopWithinMs / 1000 }))
+    else if (request.headers['content-encoding'] !== undefined && isEncoded(request.headers['content-encoding']))
+      done(new Refusal('unsupported_media_type', 'Send the body as it is, without Content-Encoding.'))
     else done()
   })
   server.addHook('onSend', (_request, reply, payload, done) => {
@@ -105,12 +109,16 @@ export function createServer(options: ServerOptions): Server {
   closeSlowRequests(server, options.bodyTimeoutMs ?? bodyTimeoutMs)
   server.removeContentTypeParser('text/plain')
   readJson(server)
-  answerUnknownRoutes(server)
+  answerUnknownRoutes(server, (error, request, reply) =>
+    (options.unknownRouteAnswerOf?.(request) ?? answerError)(error, request, reply),
+  )
   closeConnectionsOnStop(server, () => {
     stopping = true
   })
   return server
 }
+
+const isEncoded = (encoding: string) => encoding.trim().toLowerCase() !== 'identity'
 
 /** When an operation responds with an error, by its type, in addition to errors that are common to all operations. */
 export type OperationErrors = Partial<Record<RefusalType, string>>
@@ -222,7 +230,7 @@ function knownRouteOf([url, methods]: [string, string[]]): KnownRoute {
 }
 
 /** Responds with 405 and Allow if the path has other methods, else with 404, before the body is read. */
-function answerUnknownRoutes(server: Server): void {
+function answerUnknownRoutes(server: Server, answer: ErrorAnswer): void {
   const urls = new Map<string, string[]>()
   server.addHook('onRoute', ({ method, url }) => {
     if (url !== '/*') urls.set(url, [...(urls.get(url) ?? []), ...[method].flat()])
@@ -240,8 +248,9 @@ function answerUnknownRoutes(server: Server): void {
     reply.header('allow', [...methods].sort().join(', '))
     return new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
   }
-  server.addHook('onRequest', (request, reply, done) => done(request.is404 ? refuse(request, reply) : undefined))
-  server.setNotFoundHandler((request, reply) => {
-    throw refuse(request, reply)
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answer(refuse(request, reply), request, reply)
+    else done()
   })
+  server.setNotFoundHandler((request, reply) => answer(refuse(request, reply), request, reply))
 }

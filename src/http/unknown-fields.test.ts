@@ -52,6 +52,77 @@ test('other unknown fields of a send are ignored with a warning, also in a repea
   expect(warning).toContain('… and 490 more.')
 })
 
+test('a misspelt field inside a send is rejected, and another one is ignored with a warning', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const file = { filename: 'a.txt', content: 'YQ==' }
+  const email = { from: 'a@acme.example', to: 'ada@example.com', subject: 'Hello', html: '<p>Hello</p>' }
+  const meant = async (path: string, more: object, headers: Record<string, string> = {}) => {
+    const body = path.endsWith('flow') ? { flow_id: flowId, contact_email: 'ada@example.com', ...more } : more
+    const response = await fetch(`${app.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-token': app.apiKey, ...headers },
+      body: JSON.stringify(body),
+    })
+    const answer = (await response.json()) as { message: string; error?: { fields: object[] } }
+    return [response.status, answer.error?.fields[0] ?? answer.message]
+  }
+  const wrong = (path: string, name: string) => ({ path, problem: `is unknown. Did you mean ${name}?` })
+  const emails = '/public/api/v1/emails'
+  const flow = '/public/api/v1/flow/send-email-through-flow'
+  const contentId = wrong('attachments.0.contentId', 'content_id')
+  expect(await meant(flow, { context: { order_id: 1 }, attachments: [{ ...file, contentId: 'a' }] })).toEqual([
+    422,
+    contentId,
+  ])
+  expect(await meant(emails, { ...email, attachments: [{ ...file, contentId: 'a' }] })).toEqual([422, contentId])
+  expect(await meant(emails, { ...email, tracking: { open: false } })).toEqual([422, wrong('tracking.open', 'opens')])
+  expect(await meant(emails, { ...email, tags: [{ Name: 'a', name: 'a', value: 'b' }] })).toEqual([
+    422,
+    wrong('tags.0.Name', 'name'),
+  ])
+  const batch = await app.publicApi('POST', '/emails/batch', [{ ...email, tracking: { click: false } }, email])
+  expect(batch.body.data.results).toMatchObject([
+    { ok: false, error: { fields: [wrong('tracking.click', 'clicks')] } },
+    { ok: true, warnings: [] },
+  ])
+  const asResend = { authorization: `Bearer ${app.apiKey}` }
+  expect(await meant('/emails', { ...email, tracking: { open: false } }, asResend)).toEqual([
+    422,
+    'tracking.open: is unknown. Did you mean opens?',
+  ])
+  const ignored = 'Unknown fields were ignored: colour, attachments.0.type.'
+  const more = { colour: 'red', attachments: [{ ...file, type: 'text/plain' }] }
+  const sent = await app.publicApi('POST', '/emails', { ...email, ...more })
+  expect(sent.body.data.warnings).toEqual([ignored])
+  const resend = await fetch(`${app.url}/emails`, {
+    method: 'POST',
+    headers: { ...asResend, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...email, ...more, topic_id: null }),
+  })
+  expect(await resend.json()).toEqual({ id: expect.stringMatching(/^eml_/), warnings: [ignored] })
+})
+
+test('unknown fields of members are reported', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const group = await app.manage('POST', '/organization/groups', { name: 'News' })
+  const add = async (...members: object[]) =>
+    (await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.body.data.id, members })).body.data
+  expect((await add({ email: 'ada@example.com', first_name: 'Ada' })).warnings).toEqual([])
+  const added = await add(
+    { email: 'ada@example.com', firstName: 'Ada' },
+    { email: 'ben@example.com', firstName: 'Ben', city: 'Bern' },
+  )
+  expect(added).toMatchObject({
+    updated: 1,
+    created: 1,
+    warnings: ['Unknown fields of members were ignored: firstName, city. Did you mean first_name?'],
+  })
+  const names = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`field${index}`, index]))
+  const [warning] = (await add({ email: 'ada@example.com', ...names })).warnings
+  expect(warning).toContain('field8, field9 and others.')
+})
+
 test('a broadcast with an unknown field is rejected', async () => {
   await using app = await startTestApp({}, ['serve'])
   const post = (path: string, body: object) => app.manage('POST', `/organization/broadcasts${path}`, body)
@@ -107,7 +178,9 @@ test('unknown query parameters are rejected with the allowed ones', async () => 
 })
 
 test('fifty thousand unknown fields are described without comparing all of them', () => {
-  const check = createUnknownFieldCheck({ from: 1, to: 1, subject: 1, html: 1, text: 1, tracking: 1, attachments: 1 })
+  const check = createUnknownFieldCheck({
+    properties: { from: 1, to: 1, subject: 1, html: 1, text: 1, tracking: 1, attachments: 1 },
+  })
   const names = [
     (at: number) => `${at}`.padEnd(88, 'x'),
     (at: number) => `${at}`.padEnd(7, 'x'),

@@ -7,6 +7,8 @@ const namesMax = 10
 /** Comparing a name takes tens of microseconds. A request with more unknown fields has another format, not typos. */
 const comparedMax = 50
 const nameLengthMax = 60
+/** No array of a send may have more objects. */
+const elementsMax = 100
 const malformed = new Set(['additionalProperties', 'type', 'minimum', 'maximum'])
 const apiPath = /^(\/public)?\/api\/v1\//
 
@@ -57,31 +59,67 @@ export function unknownFieldProblem(name: string, known: readonly string[]): str
 /**
  * Returns how unknown fields of a body are handled that is otherwise open: a field that is probably a misspelt one is
  * rejected, since the request would not do what the caller intended, and others are ignored with a warning.
- * `foreign` are names that other services use for a field, or for something that is not in the body.
+ * The same holds for the objects in the body. `foreign` are names that other services use for a field of the body, or for
+ * something that is not in it.
  */
-export function createUnknownFieldCheck(fields: Record<string, unknown>, foreign: Record<string, string> = {}) {
-  const known = Object.keys(fields)
-  const isKnown = new Set(known)
+export function createUnknownFieldCheck(schema: object, foreign: Record<string, string> = {}) {
+  const root = fieldsOf(schema)
+  if (!root) throw new Error('The schema has no properties.')
   const foreignNames = Object.keys(foreign)
-  const describe = (unknown: string[]): string[] => {
-    for (const name of unknown.slice(0, comparedMax)) {
-      const suggestion = similarField(name, known) ?? foreign[similarField(name, foreignNames) ?? '']
-      if (suggestion) throw invalid({ path: shortened(name), problem: `is unknown. Did you mean ${suggestion}?` })
+  const suggestionFor = ({ name, path, known }: UnknownField) =>
+    similarField(name, known) ?? (path === name ? foreign[similarField(name, foreignNames) ?? ''] : undefined)
+  return (body: object): string[] => {
+    // Bodies of the right form, which are nearly all, cost one look-up per field.
+    if (!hasUnknown(body, root)) return []
+    const unknown = [...unknownIn(body, root, '')]
+    for (const field of unknown.slice(0, comparedMax)) {
+      const suggestion = suggestionFor(field)
+      if (suggestion) throw invalid({ path: shortened(field.path), problem: `is unknown. Did you mean ${suggestion}?` })
     }
     const more = unknown.length > namesMax ? ` and ${unknown.length - namesMax} more` : ''
-    const names = unknown.slice(0, namesMax).map(shortened)
-    return [`Unknown fields were ignored: ${names.join(', ')}${more}.`]
-  }
-  return (body: object) => {
-    // Bodies of the right form, which are nearly all, cost one look-up per field.
-    for (const name in body)
-      if (!isKnown.has(name)) return describe(Object.keys(body).filter((each) => !isKnown.has(each)))
-    return []
+    const paths = unknown.slice(0, namesMax).map(({ path }) => shortened(path))
+    return [`Unknown fields were ignored: ${paths.join(', ')}${more}.`]
   }
 }
 
+/** The fields of an object, or of the objects in an array. Free-form objects and texts have none. */
+type Fields = { known: string[]; isKnown: Set<string>; nested: [name: string, fields: Fields][] }
+type UnknownField = { name: string; path: string; known: string[] }
+
+function fieldsOf(schema: unknown): Fields | undefined {
+  const { properties, items } = schema as ObjectSchema
+  if (items) return fieldsOf(items)
+  if (!properties) return undefined
+  const nested = Object.entries(properties).map(([name, property]) => [name, fieldsOf(property)] as const)
+  return {
+    known: Object.keys(properties),
+    isKnown: new Set(Object.keys(properties)),
+    nested: nested.filter((entry): entry is [string, Fields] => entry[1] !== undefined),
+  }
+}
+
+function hasUnknown(value: unknown, fields: Fields): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.slice(0, elementsMax).some((element) => hasUnknown(element, fields))
+  for (const name in value) if (!fields.isKnown.has(name)) return true
+  return fields.nested.some(([name, inner]) => hasUnknown((value as Record<string, unknown>)[name], inner))
+}
+
+function* unknownIn(value: unknown, fields: Fields, prefix: string): Generator<UnknownField> {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const [index, element] of value.slice(0, elementsMax).entries())
+      yield* unknownIn(element, fields, `${prefix}${index}.`)
+    return
+  }
+  for (const name of Object.keys(value))
+    if (!fields.isKnown.has(name)) yield { name, path: `${prefix}${name}`, known: fields.known }
+  for (const [name, inner] of fields.nested)
+    yield* unknownIn((value as Record<string, unknown>)[name], inner, `${prefix}${name}.`)
+}
+
 /** Ignores case, hyphens and underscores: `sendAt` and `send-at` mean `send_at`. One other difference is a typo. */
-function similarField(name: string, known: readonly string[]): string | undefined {
+export function similarField(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedLengthMax) return undefined
   const plain = plainName(name)
   const position = known.map(plainName).indexOf(plain)

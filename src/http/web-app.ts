@@ -73,8 +73,10 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
     handler: async (request, reply) => {
       const path = request.url.split('?', 1)[0]!
       const isPage = pagePath.test(path)
-      if (!isPage && (programPath.test(path) || !request.headers.accept?.includes('text/html')))
-        return reply.callNotFound()
+      const isBrowser = request.headers.accept?.includes('text/html') ?? false
+      // Browsers request pages without a credential. Clients of other APIs may use the same paths.
+      if (!isBrowser && (!isPage || request.headers.authorization !== undefined)) return reply.callNotFound()
+      if (!isPage && programPath.test(path)) return reply.callNotFound()
       return reply
         .status(isPage ? 200 : 404)
         .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })

@@ -97,7 +97,7 @@ const foreignFields = {
   deliver_at: 'send_at',
   idempotency_key: 'the header Idempotency-Key',
 }
-const checkUnknownFields = createUnknownFieldCheck(EmailIn.properties, foreignFields)
+const checkUnknownFields = createUnknownFieldCheck(EmailIn, foreignFields)
 
 /** An email whose text still has to be derived from its HTML. */
 export type ParsedEmailRequest = { request: EmailRequest; needsText: boolean; warnings: string[] }
@@ -155,6 +155,12 @@ type ParsedMailbox = Mailbox & EmailAddress
 
 const shown = ({ name, email }: ParsedMailbox): Mailbox => (name ? { name, email } : { email })
 
+/** Whether a text without quotes has an address before and after a comma or semicolon. */
+function hasSeveralAddresses(text: string): boolean {
+  const end = text.search(/[,;]/)
+  return end !== -1 && !text.includes('"') && text.lastIndexOf('@', end) !== -1 && text.includes('@', end)
+}
+
 const quotedName = /^"((?:[^"\\]|\\.)*)"$/
 
 /**
@@ -176,14 +182,15 @@ export function parseMailbox(path: string, input: string): ParsedMailbox {
   const text = input.trim()
   if (isLongerThan(text, mailboxLengthMax)) throw wrong(`must have at most ${mailboxLengthMax} characters`)
   if (hasControls(text)) throw wrong('must not contain line breaks or other control characters')
+  const several = () => hasSeveralAddresses(text) && 'must be one address. Use an array for several'
   const split = splitMailbox(text)
   if (!split && /[<>]/.test(text))
-    throw wrong('must be an address, or a name followed by an address: Ada <ada@example.com>')
+    throw wrong(several() || 'must be an address, or a name followed by an address: Ada <ada@example.com>')
   const name = split?.name ?? ''
   if (isLongerThan(name, nameLengthMax)) throw wrong(`must have a name of at most ${nameLengthMax} characters`)
   if (!isStorable(name)) throw wrong(unstorableProblem)
   const parsed = parseEmail(split?.address ?? text)
-  if (!parsed.ok) throw wrong(parsed.problem)
+  if (!parsed.ok) throw wrong(several() || parsed.problem)
   return { name: name || null, email: parsed.address, emailKey: parsed.key }
 }
 
@@ -230,6 +237,10 @@ const allowedHeaders = new Set(
     /\s+/,
   ),
 )
+const ownFields = new Map([
+  ...['from', 'to', 'cc', 'bcc', 'subject'].map((name) => [name, name] as const),
+  ['reply-to', 'reply_to'],
+])
 const headerName = /^[A-Za-z][A-Za-z\d-]{0,75}$/
 
 function checkHeaders(headers: Record<string, string>, kind: 'transactional' | 'marketing'): ContentDetails['headers'] {
@@ -242,7 +253,11 @@ function checkHeaders(headers: Record<string, string>, kind: 'transactional' | '
     const wrong = (problem: string) => invalid({ path: `headers.${name.slice(0, 100)}`, problem })
     if (!headerName.test(name)) throw wrong('is not a valid header name')
     if (!(allowedHeaders.has(key) || (key.startsWith('x-') && !key.startsWith('x-waxwing') && !instructsRelay(key))))
-      throw wrong('is not allowed. Use its own field, or a header that starts with X-')
+      throw wrong(
+        ownFields.has(key)
+          ? `is not allowed. Use the field ${ownFields.get(key)}`
+          : 'is not allowed: the service sets it, or it has no effect. Use a header that starts with X-',
+      )
     if (kind === 'marketing' && key.startsWith('list-unsubscribe'))
       throw wrong('is set by the service for marketing email')
     if (seen.has(key)) throw wrong('must occur once')

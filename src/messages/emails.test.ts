@@ -176,7 +176,7 @@ test('a batch accepts each email on its own, or all of them', async () => {
   expect(status).toBe(200)
   expect(body.data.results).toMatchObject([
     { ok: true, messages: [{ email: 'ada@example.com' }] },
-    { ok: false, error: { type: 'validation_failed', message: 'to: is not a valid email address' } },
+    { ok: false, error: { type: 'validation_failed', message: 'to: is not a valid email address.' } },
     { ok: false, error: { type: 'validation_failed', fields: [{ path: 'subject', problem: 'must be string' }] } },
     { ok: true, messages: [{ email: 'ben@example.com' }] },
   ])
@@ -375,4 +375,17 @@ test('a request lists at most 1,000 addresses, which are counted before any is r
   const emails = Array.from({ length: 21 }, () => ({ ...email, to: addresses }))
   const { status, body } = await app.publicApi('POST', '/emails/batch', emails)
   expect([status, body.error.fields]).toEqual([422, [{ path: 'body', problem: 'must have at most 1000 recipients' }]])
+})
+
+test('a header that cannot be set and several addresses in one text are rejected with what to use instead', async () => {
+  const app = await newApp()
+  const problemOf = async (fields: object) => (await send(app, fields)).body.error.fields[0].problem
+  expect(await problemOf({ headers: { 'Reply-To': 'a@acme.example' } })).toBe('is not allowed. Use the field reply_to')
+  for (const name of ['Message-ID', 'Date', 'Sender'])
+    expect(await problemOf({ headers: { [name]: 'x' } })).toBe(
+      'is not allowed: the service sets it, or it has no effect. Use a header that starts with X-',
+    )
+  for (const to of ['ada@example.com, ben@example.com', 'Ada <ada@example.com>; ben@example.com'])
+    expect(await problemOf({ to })).toBe('must be one address. Use an array for several')
+  expect((await send(app, { to: ['nobody', 'noone', 'ada@example.com'] })).body.message).toMatch(/^to\.0: /)
 })

@@ -38,8 +38,8 @@ const foreignFields = {
   deliver_at: 'send_at',
   idempotency_key: 'the header Idempotency-Key',
 }
-const checkUnknownFields = createUnknownFieldCheck(SendIn.properties, foreignFields)
-const checkUnknownFlowSendFields = createUnknownFieldCheck(FlowSendIn.properties, foreignFields)
+const checkUnknownFields = createUnknownFieldCheck(SendIn, foreignFields)
+const checkUnknownFlowSendFields = createUnknownFieldCheck(FlowSendIn, foreignFields)
 const messages = { queued: 'Email queued', scheduled: 'Email scheduled', suppressed: 'Email not sent' } as const
 
 /** Why an email is not sent. */

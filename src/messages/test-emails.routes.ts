@@ -25,7 +25,7 @@ const TestIn = Type.Object({
     }),
   ),
 })
-const checkUnknownFields = createUnknownFieldCheck(TestIn.properties)
+const checkUnknownFields = createUnknownFieldCheck(TestIn)
 export const TestEmailOut = Named('TestEmail', {
   message_id: Type.String(),
   flow_id: Type.String(),

@@ -28,7 +28,7 @@ export function readResendEmail(body: unknown): EmailInput {
     send_at: readScheduledAt(scheduledAt),
   }
   // Not by spreading, which takes a microsecond for each of ten thousands of unknown fields.
-  for (const name in given) if (name !== 'scheduled_at' && !Object.hasOwn(email, name)) email[name] = given[name]
+  for (const name in given) if (name !== 'scheduled_at' && !Object.hasOwn(email, name) && !Object.hasOwn(unsupported, name)) email[name] = given[name]
   const found = checkEmail(email)
   if (found) throw validationRefusal(found.errors)
   return email as unknown as EmailInput
@@ -60,7 +60,9 @@ const textOf = (content: unknown): unknown =>
 const inSome = /^in (\d{1,5}|an?) (min|minute|hour|day)s?$/i
 const unitMs: Record<string, number> = { min: minuteMs, minute: minuteMs, hour: hourMs, day: 24 * hourMs }
 
-/** ISO 8601, or a time from now, such as "in 5 minutes". */
+const withoutZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?$/
+
+/** ISO 8601, in UTC if it has no zone, or a time from now, such as "in 5 minutes". */
 export function readScheduledAt(input: unknown): string | undefined {
   if (input === undefined || input === null || input === '') return undefined
   const text = String(input).trim()
@@ -69,6 +71,8 @@ export function readScheduledAt(input: unknown): string | undefined {
     const count = /^\d/.test(relative[1]!) ? Number(relative[1]) : 1
     return new Date(Date.now() + count * unitMs[relative[2]!.toLowerCase()]!).toISOString()
   }
+  // Python's datetime.isoformat() writes no zone, unless the time has one.
+  if (withoutZone.test(text)) return readScheduledAt(`${text}Z`)
   if (!parseTimestamp(text))
     throw invalid({ path: 'scheduled_at', problem: 'must be an ISO 8601 time, or for example "in 5 minutes"' })
   return text

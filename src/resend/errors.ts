@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { toRefusal } from '../http/errors.ts'
-import type { Refusal } from '../values/errors.ts'
+import { type ErrorAnswer, toRefusal } from '../http/errors.ts'
+import { Refusal } from '../values/errors.ts'
 
 type ResendError = { statusCode: number; name: string }
 
@@ -58,3 +58,25 @@ export function answerResendError(error: unknown, request: FastifyRequest, reply
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   return reply.status(statusCode).send({ statusCode, name, message: refusal.message })
 }
+
+const notSupported = 'This operation of the Resend API is not supported by this service.'
+
+export const unsupportedOperation = () => new Refusal('not_found', notSupported)
+
+/** Paths whose clients do not expect the Resend API. */
+const otherPath =
+  /^\/(?:api|public|mcp|t|u|docs|providers|assets|images|tls|health|ready|metrics|openapi\.json|robots\.txt|\.well-known)(?:\/|$)/
+
+/** Whether a request for an unknown path was probably made by an SDK of Resend. */
+export const isForResend = ({ url, headers }: FastifyRequest): boolean =>
+  /^Bearer /i.test(headers.authorization ?? '') &&
+  !headers.accept?.includes('text/html') &&
+  !otherPath.test(url.split('?', 1)[0]!)
+
+/** Answers a request for an unknown path or method in the form of the Resend API. */
+export const answerUnsupported: ErrorAnswer = (error, request, reply) =>
+  answerResendError(
+    error instanceof Refusal && error.type === 'not_found' ? unsupportedOperation() : error,
+    request,
+    reply,
+  )

@@ -21,7 +21,7 @@ import { existing, invalid, notFound, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { readResendEmail, readScheduledAt } from './email-input.ts'
-import { answerResendError } from './errors.ts'
+import { answerResendError, unsupportedOperation } from './errors.ts'
 
 const batchMax = 100
 
@@ -43,8 +43,8 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
     api.post('/emails', {
       ...sending,
       handler: async (request) => {
-        const { results } = await submit(parts, request, [readResendEmail(request.body)], true)
-        return { id: idOf(results[0]!) }
+        const { results, warnings } = await submit(parts, request, [readResendEmail(request.body)], true)
+        return acceptedOf(results[0]!, warnings[0])
       },
     })
 
@@ -53,8 +53,8 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
       handler: async (request) => {
         const isAtomic = request.headers['x-batch-validation'] !== 'permissive'
         const inputs = await readBatch(request.body, isAtomic, new Pacer(keyOf(request).organizationId))
-        const { results } = await submit(parts, request, inputs, isAtomic)
-        const data = results.flatMap((result) => (result.ok ? [{ id: idOf(result) }] : []))
+        const { results, warnings } = await submit(parts, request, inputs, isAtomic)
+        const data = results.flatMap((result, index) => (result.ok ? [acceptedOf(result, warnings[index])] : []))
         if (isAtomic) return { data }
         const errors = results.flatMap((result, index) => (result.ok ? [] : [{ index, message: result.error.message }]))
         return { data, errors }
@@ -140,7 +140,7 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
           url,
           schema: { hide: true },
           handler: async () => {
-            throw new Refusal('not_found', 'This operation of the Resend API is not supported by this service.')
+            throw unsupportedOperation()
           },
         })
       }
@@ -178,9 +178,10 @@ async function readBatch(body: unknown, isAtomic: boolean, pacer: Pacer) {
   return emails
 }
 
-function idOf(result: EmailResult): string {
+/** `warnings`, which the Resend API does not have, is only present if fields were ignored. */
+function acceptedOf(result: EmailResult, warnings: readonly string[] = []) {
   if (!result.ok) throw result.error
-  return toText('eml', result.id)
+  return { id: toText('eml', result.id), ...(warnings.length > 0 && { warnings }) }
 }
 
 /** The id in the path. */

@@ -105,7 +105,7 @@ test('a batch is accepted as a whole, or each email on its own', async () => {
   const permissive = await resend.batch.send([email, wrong], { batchValidation: 'permissive' })
   expect(permissive.data).toMatchObject({
     data: [{ id: expect.stringMatching(/^eml_/) }],
-    errors: [{ index: 1, message: 'to: is not a valid email address' }],
+    errors: [{ index: 1, message: 'to: is not a valid email address.' }],
   })
   const messages = await app.manage('GET', '/organization/messages')
   expect(messages.body.data).toHaveLength(3)
@@ -145,7 +145,7 @@ test('errors have the form of the Resend API', async () => {
     message: expect.stringContaining('the service does not fetch files'),
   })
   expect(await errorOf({ template: { id: 't' }, html: undefined })).toMatchObject({
-    message: 'template: is not supported. Send html or text, or use a flow',
+    message: 'template: is not supported. Send html or text, or use a flow.',
   })
   expect(await errorOf({ scheduledAt: 'tomorrow' })).toMatchObject({ message: expect.stringContaining('scheduled_at') })
   const wrongKey = clientOf(app, `wxk_${'x'.repeat(40)}`)
@@ -156,6 +156,63 @@ test('errors have the form of the Resend API', async () => {
     message: 'This operation of the Resend API is not supported by this service.',
   })
   expect((await resend.domains.create({ name: 'acme.example' })).error).toMatchObject({ statusCode: 404 })
+})
+
+test('unsupported paths and methods are answered in the form of the Resend API, except to browsers and for other APIs', async () => {
+  const app = await newApp()
+  const authorization = `Bearer ${app.apiKey}`
+  const answerOf = async (method: string, path: string, accept = '*/*') => {
+    const headers = { authorization, accept, 'content-type': 'application/json' }
+    const response = await fetch(`${app.url}${path}`, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
+    const text = await response.text()
+    return [response.status, text.startsWith('{') ? JSON.parse(text) : text]
+  }
+  const unsupported = {
+    statusCode: 404,
+    name: 'not_found',
+    message: 'This operation of the Resend API is not supported by this service.',
+  }
+  for (const path of [
+    '/broadcasts',
+    '/contacts',
+    '/contacts/1',
+    '/audiences',
+    '/api-keys',
+    '/webhooks',
+    '/templates/t',
+  ])
+    expect([path, await answerOf('GET', path)]).toEqual([path, [404, unsupported]])
+  for (const path of ['/broadcasts', '/contacts', '/audiences', '/segments'])
+    expect(await answerOf('POST', path)).toEqual([404, unsupported])
+  expect(await answerOf('PUT', '/emails')).toMatchObject([405, { statusCode: 405, name: 'method_not_allowed' }])
+  expect(await answerOf('GET', '/broadcasts', 'text/html')).toEqual([200, expect.stringContaining('<!doctype html>')])
+  for (const path of ['/api/v1/nothing', '/public/api/v1/nothing'])
+    expect(await answerOf('POST', path)).toMatchObject([404, { status: 'error', error: { type: 'not_found' } }])
+  expect(await answerOf('DELETE', '/health')).toMatchObject([405, { status: 'error' }])
+})
+
+test('a time without a zone is in UTC', async () => {
+  const app = await newApp()
+  const resend = clientOf(app)
+  const time = `${inOneHour().slice(0, 19)}.123456`
+  const { data } = await resend.emails.send({ ...email, scheduledAt: time })
+  const scheduledAt = `${time.slice(0, -3)}Z`
+  expect((await resend.emails.get(data!.id)).data).toMatchObject({ last_event: 'scheduled', scheduled_at: scheduledAt })
+})
+
+test('a missing key is asked for in the header that the client can send', async () => {
+  const app = await newApp()
+  const messageOf = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${app.url}${path}`, { method: 'POST', headers })
+    return ((await response.json()) as { message: string }).message
+  }
+  const bearer = 'The API key is missing or invalid. Send it in the Authorization header, as Bearer wxk_….'
+  expect(await messageOf('/emails')).toBe(bearer)
+  expect(await messageOf('/emails', { authorization: 'Bearer wxk_no' })).toBe(bearer)
+  expect(await messageOf('/public/api/v1/emails', { authorization: 'Bearer wxk_no' })).toBe(bearer)
+  expect(await messageOf('/public/api/v1/emails')).toBe(
+    'The API key is missing or invalid. Send it in the X-Api-Token header.',
+  )
 })
 
 test('domains can be read', async () => {

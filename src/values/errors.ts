@@ -45,8 +45,10 @@ export class Refusal extends Error {
 /** Returns a `validation_failed` refusal. Its message describes the first field; `fields` lists all of them. */
 export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = fields
-  const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : ''
-  return new Refusal('validation_failed', `${first.path}: ${first.problem}${more}`, { fields })
+  const others = fields.length - 1
+  const more = others > 0 ? ` (and ${others} more problem${others === 1 ? '' : 's'})` : ''
+  const message = `${first.path}: ${first.problem}${more}`
+  return new Refusal('validation_failed', /[.?!]$/.test(message) ? message : `${message}.`, { fields })
 }
 
 /** The records of the API by the prefix of their ids. */
