@@ -208,6 +208,12 @@ function print(text: string): number {
   return 0
 }
 
+// The reader of a pipe may close it early, such as `waxwing doctor | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 try {
   process.exitCode = Number((await main(process.argv.slice(2))) ?? 0)
 } catch (error) {

@@ -11,12 +11,14 @@ import { freePort, startService } from './support/service.ts'
 import { openShell, untilPrinted } from './support/shell.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { createTestDb } from './support/test-db.ts'
+import { until } from './support/until.ts'
 
 /**
  * What the word after the language of a code block means:
  * run: a test runs it, and compares the output block that follows.
  * start: starts the service; the test starts the compiled one.
  * vectors: a test runs it with the test vectors.
+ * response: the JSON that the block before it prints, apart from ids, cursors and times.
  * example: an illustration, not run.
  */
 const modes: Record<string, string[]> = {
@@ -29,7 +31,7 @@ const modes: Record<string, string[]> = {
   // test/templates-doc.test.ts renders them.
   liquid: [''],
   output: [''],
-  json: ['example', 'vectors'],
+  json: ['example', 'response', 'vectors'],
   http: ['example'],
   ini: ['example'],
   nginx: ['example'],
@@ -43,6 +45,17 @@ test('every code block is run by a test or marked as output or example', () => {
     return !isFenced || !modes[language]?.includes(mode) || (language === 'liquid' && !isTemplate)
   })
   expect(unmarked).toEqual([])
+})
+
+test('every code block starts and ends on a line of its own', () => {
+  const fence = /^ *```(?:[a-z]+(?: [a-z]+)?)?$/
+  const wrong = guideNames.flatMap((guide) =>
+    readGuide(guide)
+      .split('\n')
+      .filter((line) => line.includes('```') && !fence.test(line))
+      .map((line) => `${guide}: ${line}`),
+  )
+  expect(wrong).toEqual([])
 })
 
 test('the overview lists every guide, and every link leads to a guide and an existing section', () => {
@@ -94,13 +107,21 @@ test('the quick start, word for word, ends with verified webhooks', async () => 
 
 test('the commands of the other guides work', async () => {
   const guides = guideNames.filter((name) => name !== 'quick-start' && shellBlocks(name).length > 0)
-  await using app = await startTestApp({ SUBMISSION_PORT: '0' })
+  await using app = await startTestApp(submission)
   const environment = await prepare(app)
   for (const guide of guides) {
     await using shell = openShell(folder, environment)
     await runBlocks(shell, blocksOf(guide), (text) => text)
   }
 })
+
+/** With a certificate, as in the guide. */
+const submission = {
+  SUBMISSION_PORT: '0',
+  SUBMISSION_TLS_CERT_FILE: resolve('test/support/certificates/localhost.pem'),
+  SUBMISSION_TLS_KEY_FILE: resolve('test/support/certificates/localhost-key.pem'),
+}
+const certificateAuthority = resolve('test/support/certificates/ca.pem')
 
 const shellBlocks = (guide: string) =>
   blocksOf(guide).filter(({ language, mode }) => language === 'sh' && mode === 'run')
@@ -117,7 +138,7 @@ test('the TypeScript programs of the guides compile and run', async () => {
   const compiled = spawnSync(resolve('node_modules/.bin/tsc'), [...options, ...files], { cwd: folder })
   expect(String(compiled.stdout)).toBe('')
 
-  await using app = await startTestApp({ SUBMISSION_PORT: '0' })
+  await using app = await startTestApp(submission)
   const env = { PATH: process.env.PATH, ...(await prepare(app)) }
   for (const { file, next } of programs) {
     const { stdout } = await promisify(execFile)(process.execPath, [`${file}.js`], { cwd: folder, env })
@@ -130,10 +151,23 @@ async function runBlocks(shell: ReturnType<typeof openShell>, blocks: GuideBlock
   let isRun = false
   for (const { language, mode, code } of blocks) {
     if (language === 'output' && isRun) await untilPrinted(adapt(code), printed)
+    if (mode === 'response') {
+      if (!isRun) throw new Error(`No command printed this response:\n${code}`)
+      expect(withoutVariables(JSON.parse(printed()))).toEqual(withoutVariables(JSON.parse(code)))
+    }
     isRun = language === 'output' ? isRun : language === 'sh' && mode === 'run'
     if (language !== 'output' && isRun) printed = await shell.run(adapt(code))
   }
 }
+
+/** Replaces what differs in each run. */
+const withoutVariables = (response: unknown): unknown =>
+  JSON.parse(JSON.stringify(response), (name, value) => {
+    if (name === 'cursor') return typeof value
+    if (name === 'timestamp' && Number.isInteger(value)) return 'a time'
+    if (typeof value !== 'string') return value
+    return value.replace(/^([a-z]{3}_)[0-9a-z]{26}$/, '$1…').replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, 'a time')
+  })
 
 /** The variables that the guides use: the service, its port for submission, a session, an API key, a group and a flow. */
 async function prepare(app: TestApp): Promise<Record<string, string>> {
@@ -144,7 +178,18 @@ async function prepare(app: TestApp): Promise<Record<string, string>> {
     subject: 'Order {{ order_id }} is on its way',
     html: '<p>Hello {{ first_name | default: "there" }}, <a href="https://shop.example">look</a>.</p>',
   })
+  const domain = await app.manage('POST', '/organization/domains', { name: 'acme-guides.com' })
+  // The first event of the feed.
+  await app.publicApi('POST', '/flow/send-email-through-flow', {
+    flow_id: flow.body.data.id,
+    contact_email: 'ada@example.com',
+    context: { order_id: 1041 },
+  })
+  await until('the first event', async () => (await app.publicApi('GET', '/events')).body.data.events.length > 0)
   return {
+    CURL_CA_BUNDLE: certificateAuthority,
+    NODE_EXTRA_CA_CERTS: certificateAuthority,
+    DOMAIN_ID: domain.body.data.id,
     WAXWING_URL: app.url,
     WAXWING_TOKEN: app.session,
     WAXWING_API_KEY: app.apiKey,

@@ -118,6 +118,11 @@ test.each([
   ],
   [['listen', '--forward-to', 'localhost:4000'], 2, /--forward-to must be an address/],
   [['listen', '--forward-to', 'http://127.0.0.1:9/', '--secret', 'abc'], 2, /--secret must be a signing secret/],
+  [
+    ['listen', '--forward-to', 'http://127.0.0.1:9/', '--events', 'emailOpen,emailClik'],
+    2,
+    /emailClik is not an event. --events can name emailSent, emailOpen/,
+  ],
   [['listen', '--to', 'x'], 2, /Unknown option '--to'/],
   [['trigger', 'broadcastStarted', '--flow', 'flw_1'], 2, /cannot be triggered. Choose one of emailSent, emailOpen/],
   [['trigger'], 2, /Name one event/],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Waxwing } from './client.ts'
 import { WaxwingError } from './errors.ts'
+import { eventNames } from './events.ts'
 import { listen, newSigningSecret } from './listen.ts'
 import { trigger, triggerableEvents } from './trigger.ts'
 
@@ -91,19 +92,24 @@ export async function runDeveloperCommand(line: CommandLine): Promise<number> {
   }
 }
 
+const knownEvents: readonly string[] = eventNames
+
 async function runListen(line: CommandLine, flags: Flags, words: readonly string[]): Promise<number> {
   const forwardTo = flags['forward-to']
   if (!forwardTo || !URL.canParse(forwardTo) || !/^https?:/.test(forwardTo) || words.length > 0)
     throw new TypeError('--forward-to must be an address, for example --forward-to http://localhost:4000/hook.')
   const secret = flags.secret ?? newSigningSecret()
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) throw new TypeError('--secret must be a signing secret, whsec_….')
-  const eventNames = flags.events?.split(',').map((name) => name.trim())
+  const wanted = flags.events?.split(',').map((name) => name.trim())
+  const unknown = wanted?.find((name) => !knownEvents.includes(name))
+  if (unknown !== undefined)
+    throw new TypeError(`${unknown} is not an event. --events can name ${knownEvents.join(', ')}.`)
   const client = clientOf(line, flags)
   const { organizationName } = await client.checkToken()
   line.print(`Forwarding events of ${organizationName} to ${forwardTo}`)
   if (!flags.secret) line.print(`Signing secret of this run: ${secret}`)
   const { signal, print } = line
-  await listen({ client, forwardTo, secret, eventNames, after: flags.after, signal, print })
+  await listen({ client, forwardTo, secret, eventNames: wanted, after: flags.after, signal, print })
   return 0
 }
 

@@ -105,6 +105,25 @@ export type EventDataByName = {
 
 export type EventName = keyof EventDataByName
 
+/** The names of all events. */
+export const eventNames = [
+  'emailSent',
+  'emailOpen',
+  'emailClick',
+  'emailSoftBounce',
+  'emailHardBounce',
+  'emailComplaint',
+  'contactUnsubscribe',
+  'contactCreated',
+  'contactUpdated',
+  'contactSubscribed',
+  'broadcastStarted',
+  'broadcastFinished',
+  'domainStatusChanged',
+  'mailServerFailing',
+  'mailServerRecovered',
+] as const satisfies readonly EventName[]
+
 /** The events that metrics count: all except changes of contacts and events of the organization. */
 export type MetricEventName = Exclude<
   EventName,

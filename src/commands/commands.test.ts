@@ -125,3 +125,15 @@ test('stops the embedded database if connecting fails', async () => {
   const again = await startEmbedded({ dataDir, log })
   await again.stop()
 })
+
+test('a command ends without an error when the reader of its output has gone', async () => {
+  using dir = newDataDir()
+  const child = spawn(process.execPath, [cli, 'config'], { cwd: dir.dataDir, env: environment(dir.dataDir, 1) })
+  child.stdout.destroy()
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk
+  })
+  const [code] = await once(child, 'close')
+  expect([code, errors]).toEqual([0, ''])
+})

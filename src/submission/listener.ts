@@ -204,7 +204,6 @@ class Submission {
 
   /** Throws `SmtpReply` if the client may not send an email now. */
   async #beginTransaction(session: SMTPServerSession): Promise<void> {
-    if (!session.user) throw new SmtpReply(530, '5.7.0', 'Sign in first.')
     const key = await (session.user as Sender).find()
     if (!this.#options.keyLimit.allow(key.id)) throw rateExceeded()
     if (!this.#connections.mayReceive(key.organizationId)) throw tooManyEmails()

@@ -50,6 +50,7 @@ const statusCode = /^[245]\.\d{1,3}\.\d{1,3} /
  * - A text that starts with a status code gets no other one.
  * - A text of several lines becomes a reply of several lines.
  * - AUTH is not announced before STARTTLS if TLS is required, so that no client sends its key unencrypted.
+ * - Without a sign-in, the text of 530 says what the client has to do first.
  */
 export function adaptReplies(connection: Connection, { needsTls }: { needsTls: boolean }): void {
   const send = connection.send.bind(connection)
@@ -61,6 +62,8 @@ export function adaptReplies(connection: Connection, { needsTls }: { needsTls: b
         data.filter((line) => !isHidden(line)),
         context,
       )
+    } else if (code === 530) {
+      send(code, needsTls && !connection.secure ? '5.7.0 Start TLS first.' : '5.7.0 Sign in first.', false)
     } else if (data?.includes('\n')) send(code, data.split('\n'), context)
     else send(code, data, data && statusCode.test(data) ? false : context)
   }

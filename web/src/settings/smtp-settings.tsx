@@ -30,7 +30,7 @@ export function SmtpSettings() {
             ['Server', <Copyable key="host" value={host} label="Copy the server name" />],
             ['Port', ports.join(' or ')],
             ['User name', <Copyable key="user" value="waxwing" label="Copy the user name" />],
-            ['Password', 'An API key with the permission “Send email”'],
+            ['Password', 'An API key with the permission “Send email without a flow”'],
           ]}
         />
       </Section>
