@@ -26,6 +26,7 @@ import { rejectUnknownParameters } from './http/unknown-fields.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { imageFileRoutes } from './images/image-files.routes.ts'
 import { collectToolRoutes, mcpRoutes } from './mcp/mcp.routes.ts'
+import { emailResourceRoutes } from './messages/email-resource.routes.ts'
 import { emailRoutes } from './messages/emails.routes.ts'
 import { sendEmailRoutes } from './messages/send-email.routes.ts'
 import { addOrganizationRoutes } from './organization-routes.ts'
@@ -106,6 +107,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(api, memberRoutes({ members: parts.members }))
       await add(api, sendEmailRoutes({ acceptor, db, uploads: parts.uploads }))
       await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, stages: parts.stages }))
+      await add(api, emailResourceRoutes({ db, read }))
       await add(api, metricRoutes({ read: parts.readMetrics }))
       await add(
         api,

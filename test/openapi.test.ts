@@ -53,9 +53,12 @@ test('every operation has a unique name, and those of the SDK have the names of 
   expect(ofSdk.sort()).toEqual([
     'addGroupMembers',
     'cancelEmail',
+    'cancelEmailForAll',
     'checkToken',
+    'getEmail',
     'getEmailEventMetric',
     'readEvents',
+    'rescheduleEmail',
     'sendEmail',
     'sendEmailThroughFlow',
     'sendEmails',

@@ -23,6 +23,7 @@ export type {
   EmailProblem,
   EmailResult,
   EmailSent,
+  EmailStatus,
   Emails,
   SendOptions,
 } from './emails.ts'

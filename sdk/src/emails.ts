@@ -51,28 +51,69 @@ export type SendOptions = {
   idempotencyKey?: string
 }
 
-type Post = <Data>(path: string, body: unknown, headers: Record<string, string>) => Promise<Data>
+/** An email as a whole, with all of its recipients. */
+export type EmailStatus = {
+  id: string
+  subject: string
+  /** `partly_sent`: not every recipient was sent the email, or not yet. */
+  status: 'scheduled' | 'queued' | 'sent' | 'partly_sent' | 'cancelled' | 'failed'
+  sendAt: string | null
+  createdAt: string
+  messages: {
+    id: string
+    email: string
+    status: 'scheduled' | 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
+    reason: string | null
+  }[]
+}
 
-/** Sends emails without a flow. Both methods are idempotent and retried automatically. */
+type Request = <Data>(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Data>
+
+/** Emails without a flow. All methods are idempotent and retried automatically. */
 export class Emails {
-  readonly #post: Post
+  readonly #request: Request
 
-  constructor(post: Post) {
-    this.#post = post
+  constructor(request: Request) {
+    this.#request = request
   }
 
   /** Returns once the email is durably queued. */
   async send(email: Email, options: SendOptions = {}): Promise<EmailSent> {
-    return this.#post('/public/api/v1/emails', emailBody(email), idempotent(options))
+    return this.#request('POST', '/public/api/v1/emails', emailBody(email), idempotent(options))
   }
 
   /** Sends up to 100 emails. Each is accepted or rejected on its own, or with `atomic` all of them or none. */
   async batch(emails: Email[], options: SendOptions & { atomic?: boolean } = {}): Promise<EmailResult[]> {
     const path = `/public/api/v1/emails/batch${options.atomic ? '?atomic=true' : ''}`
-    const { results } = await this.#post<{ results: EmailResult[] }>(path, emails.map(emailBody), idempotent(options))
+    const body = emails.map(emailBody)
+    const { results } = await this.#request<{ results: EmailResult[] }>('POST', path, body, idempotent(options))
     return results
   }
+
+  /** Returns what became of an email for each of its recipients. The key needs the scope `messages:read`. */
+  async get(id: string): Promise<EmailStatus> {
+    return this.#request('GET', pathOf(id))
+  }
+
+  /** Changes the time of an email that is still scheduled for every recipient. Throws `conflict` otherwise. */
+  async reschedule(id: string, sendAt: Date | string): Promise<EmailStatus> {
+    return this.#request('PATCH', pathOf(id), { send_at: timeOf(sendAt) })
+  }
+
+  /**
+   * Cancels an email for every recipient for whom it was not handed to a mail server yet. Throws `conflict` if there is none.
+   */
+  async cancel(id: string): Promise<EmailStatus> {
+    return this.#request('DELETE', pathOf(id))
+  }
 }
+
+const pathOf = (id: string) => `/public/api/v1/emails/${encodeURIComponent(id)}`
 
 export function idempotent({ idempotencyKey = crypto.randomUUID() }: SendOptions): Record<string, string> {
   // Other characters cannot be sent in a header and would look like a network error.

@@ -13,6 +13,7 @@ export type {
   EmailProblem,
   EmailResult,
   EmailSent,
+  EmailStatus,
   Emails,
   SendOptions,
 } from './emails.ts'

@@ -118,6 +118,18 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     text: 'Hello!',
   }))
   await recorder.record('sendEmails', { body: emails })
+  const planned = await app.publicApi('POST', '/emails', {
+    from: 'Acme <billing@acme.example>',
+    to: ['grace@example.com', 'judy@example.com'],
+    subject: 'Reminder',
+    text: 'Your invoice is due.',
+    send_at: inOneDay(),
+  })
+  const params = { id: planned.body.data.id }
+  await recorder.record('getEmail', { params })
+  await recorder.record('rescheduleEmail', { params, body: { send_at: inOneDay() } })
+  await recorder.record('cancelEmailForAll', { params })
+  await recorder.record('rescheduleEmail', { params, body: { send_at: inOneDay() }, status: 409 })
 
   const scheduled = await recorder.record('sendEmailThroughFlow', {
     body: { ...sendBody(flowId), send_at: inOneDay() },
