@@ -21,7 +21,7 @@ async function ensureFlow(name: string, subject: string, html: string): Promise<
 }
 
 async function ensureGroup(name: string): Promise<string> {
-  const existing = (await waxwing.listGroups()).find((group) => group.name === name)
+  const existing = (await waxwing.listGroups()).data.find((group) => group.name === name)
   return existing?.id ?? (await waxwing.createGroup({ name })).id
 }
 

@@ -86,7 +86,7 @@ test('errors carry type, status, fields and request id', async () => {
   expect(missing).toMatchObject({ type: 'not_found', status: 404, requestId: expect.stringMatching(/^req_/) })
   const invalid = await errorOf(waxwing.createGroup({ name: '' }))
   expect(invalid).toMatchObject({ type: 'validation_failed', status: 422, fields: [{ path: 'name' }] })
-  const anonymous = await errorOf(new WaxwingManagement({ baseUrl: app.url }).listGroups())
+  const anonymous = await errorOf(new WaxwingManagement({ baseUrl: app.url }).listSegments())
   expect(anonymous).toMatchObject({ type: 'unauthorized', status: undefined })
 })
 
@@ -105,7 +105,7 @@ test('a create is retried only if the server did not process it, a read after an
   await new WaxwingManagement({ baseUrl: limited.url, token: 'token', retryDelayMs: 1 }).createGroup({ name: 'A' })
   expect(limited.requests).toEqual(['POST', 'POST'])
   await using reading = await startBusyServer([503, 502, 200])
-  await new WaxwingManagement({ baseUrl: reading.url, token: 'token', retryDelayMs: 1 }).listGroups()
+  await new WaxwingManagement({ baseUrl: reading.url, token: 'token', retryDelayMs: 1 }).listSegments()
   expect(reading.requests).toEqual(['GET', 'GET', 'GET'])
 })
 
@@ -113,11 +113,11 @@ test('a signal cancels a call, also during the pause before a retry', async () =
   await using busy = await startBusyServer([503, 200])
   const client = new WaxwingManagement({ baseUrl: busy.url, token: 'token', retryDelayMs: 60_000 })
   const stop = new AbortController()
-  const call = client.listGroups({ signal: stop.signal })
+  const call = client.listSegments({ signal: stop.signal })
   await busy.answered
   stop.abort(new Error('Not needed any more'))
   await expect(call).rejects.toThrow('Not needed any more')
-  await expect(client.listGroups({ signal: stop.signal })).rejects.toThrow('Not needed any more')
+  await expect(client.listSegments({ signal: stop.signal })).rejects.toThrow('Not needed any more')
   expect(busy.requests).toEqual(['GET'])
 })
 

@@ -78,7 +78,7 @@ const emails = (contacts: Contact[]): string[] => contacts.map(({ email }) => em
 void ((contact: Contact) => contact.subject)
 emails((await management.listContacts()).data)
 const names: string[] = []
-for (const { name } of await management.listGroups()) names.push(name)
+for (const { name } of (await management.listGroups()).data) names.push(name)
 // @ts-expect-error A flow needs a subject.
 const failed = await management.createFlow({ name: 'x', kind: 'marketing', html: '' }).catch((error: unknown) => error)
 console.log(names.includes(named.name), failed instanceof WaxwingError && failed.type)

@@ -71,6 +71,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
           name: Type.String({ minLength: 1, maxLength: 200 }),
           scopes: Type.Optional(
             Type.Array(ScopeOut, {
+              minItems: 1,
               maxItems: 20,
               description:
                 'Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`.',

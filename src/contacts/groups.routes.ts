@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { organizationIdOf, targetOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, IdParams, Named, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { answers, created, creates, IdParams, Named, Nothing, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { outOf } from '../http/out-of.ts'
+import { type CursorPart, pageQuery, readPage, toPage } from '../http/paging.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { parseId } from '../values/ids.ts'
@@ -23,6 +24,8 @@ const GroupOut = Named('Group', {
   created_at: Timestamp,
 })
 
+const anyName: CursorPart = { test: (value) => value.length <= nameMax }
+
 export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     tagRoutes(api, 'Groups')
@@ -30,10 +33,25 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       schema: {
         operationId: 'listGroups',
         summary: 'List groups',
-        description: 'All groups, in one response. An organization can have 1,000.',
-        response: answers(Type.Array(GroupOut)),
+        description:
+          'Sorted by name. All groups are in one response unless there is a `limit`. An organization can have 1,000.',
+        querystring: Type.Object({
+          cursor: pageQuery.cursor,
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 100, description: 'The number of entries on a page, from 1 to 100.' }),
+          ),
+        }),
+        response: pages(GroupOut),
       },
-      handler: async (request) => ok((await read(organizationIdOf(request), selectGroups)).map(groupOut)),
+      handler: async (request) => {
+        const organizationId = organizationIdOf(request)
+        const { limit } = request.query
+        const { cursor } = readPage(request.query, [anyName])
+        const rows = await read(organizationId, (tx) =>
+          selectGroups(tx, organizationId, cursor?.[0], limit && limit + 1),
+        )
+        return page(toPage(rows.map(groupOut), limit ?? rows.length, ({ name }) => [name]))
+      },
     })
 
     api.post('/groups', {

@@ -18,7 +18,13 @@ export const insertGroup = (db: Writer, organizationId: OrganizationId, id: Grou
     on conflict (organization_id, lower(name)) do nothing
     returning id, name, 0 as member_count, created_at`)
 
-export const selectGroups = (db: Reader, organizationId: OrganizationId) =>
+/** Returns the groups after a name, in the order of their names, which are unique without regard to case. */
+export const selectGroups = (
+  db: Reader,
+  organizationId: OrganizationId,
+  after: string | undefined,
+  limit: number | undefined,
+) =>
   db<Group>`
     select id, name, created_at, coalesce(member_count, 0) as member_count
     from groups
@@ -28,7 +34,9 @@ export const selectGroups = (db: Reader, organizationId: OrganizationId) =>
       group by group_id
     ) as counts on counts.group_id = groups.id
     where organization_id = ${organizationId}
-    order by lower(name)`
+      and (${after ?? null}::text is null or lower(name) > lower(${after ?? null}))
+    order by lower(name)
+    limit ${limit ?? null}`
 
 export const findGroup = (db: Reader, organizationId: OrganizationId, id: GroupId) =>
   first(db<Group>`

@@ -52,6 +52,22 @@ test('deleting a group keeps its contacts', async () => {
   expect((await app.manage('DELETE', `${groups}/${group.id}`)).status).toBe(404)
 })
 
+test('groups come in pages if there is a limit', async () => {
+  await using app = await startTestApp()
+  for (const name of ['delta', 'Alpha', 'charlie', 'Bravo']) await create(app, name)
+  const read = async (query: string) => {
+    const { status, body } = await app.manage('GET', `${groups}?${query}`)
+    return { status, names: body.data?.map(({ name }: { name: string }) => name), cursor: body.next_cursor }
+  }
+  const all = ['Alpha', 'Bravo', 'charlie', 'delta']
+  expect(await read('')).toEqual({ status: 200, names: all, cursor: null })
+  const first = await read('limit=3')
+  expect(first.names).toEqual(all.slice(0, 3))
+  expect(await read(`limit=3&cursor=${first.cursor}`)).toEqual({ status: 200, names: ['delta'], cursor: null })
+  expect(await read('limit=4')).toEqual({ status: 200, names: all, cursor: null })
+  expect([(await read('limit=0')).status, (await read('cursor=x')).status]).toEqual([422, 422])
+})
+
 test('all contacts are added to a group or none, and not_subscribed ones become subscribed', async () => {
   await using app = await startTestApp()
   const group = await create(app, 'G')

@@ -48,8 +48,16 @@ function completeOperation(method: string, path: string, operation: Operation): 
     ...successes,
     ...errorResponses(operation, errors, method === 'GET' && path.includes('/api/v1/')),
   }
+  // A body that can be null can be omitted.
+  const body = operation.requestBody?.content['application/json']?.schema
+  if ([body?.type].flat().includes('null')) operation.requestBody!.required = false
+  for (const parameter of operation.parameters ?? [])
+    if (parameter.name === 'idempotency-key') parameter.schema = { ...parameter.schema, ...idempotencyKeyLimits }
   if (errors.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
 }
+
+/** Not in the schemas of routes: a key that is not valid has an error of its own. */
+const idempotencyKeyLimits = { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' }
 
 const ifMatch = {
   name: 'If-Match',

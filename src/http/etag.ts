@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../values/errors.ts'
 
 // Entity tags (RFC 9110) of records that can be edited. A tag depends on the fields that an edit can change, not on counts
-// and times of last use, so it stays the same until the record is edited.
+// and times of last use, so it stays the same until the record is edited. `If-None-Match` is ignored for the same reason:
+// a record with the same tag can have other counts. Responses are not stored (`no-store`), so clients have no use for it.
 
 /** Describes `precondition_failed` in the API reference. */
 export const editedSince = 'The record was edited since the version in `If-Match`. Nothing was changed.'

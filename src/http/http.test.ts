@@ -79,6 +79,12 @@ test('every invalid request gets the envelope, a type and a request id', async (
       'unsupported_media_type',
     ],
     [
+      'encoded body',
+      app.call('POST', login, { headers: { ...json, 'content-encoding': 'gzip' }, raw: '{}' }),
+      415,
+      'unsupported_media_type',
+    ],
+    [
       'large body',
       app.call('POST', login, { headers: json, raw: `"${'x'.repeat(1024 * 1024)}"` }),
       413,
@@ -150,6 +156,19 @@ test('responses have security headers, and HSTS if BASE_URL uses https', async (
   const page = await app.call('GET', '/')
   expect(page.headers.get('strict-transport-security')).toContain('max-age=')
   expect(page.headers.get('content-security-policy')).toContain("img-src 'self' data: https:;")
+})
+
+test('the message of several problems names the first and counts the others', async () => {
+  await using app = await startTestApp()
+  const messageOf = async (members: object[]) => {
+    const { body: group } = await app.manage('POST', '/organization/groups', { name: `G${members.length}` })
+    const body = { group_id: group.data.id, members }
+    return (await app.publicApi('POST', '/contacts/add-group-members', body)).body.message
+  }
+  const wrong = { email: 'ada' }
+  expect(await messageOf([wrong])).toBe('members.0.email: is not a valid email address.')
+  expect(await messageOf([wrong, wrong])).toBe('members.0.email: is not a valid email address (and 1 more problem).')
+  expect(await messageOf([wrong, wrong, wrong])).toMatch(/ \(and 2 more problems\)\.$/)
 })
 
 test('serves requests with and without the path of BASE_URL', async () => {

@@ -3,7 +3,21 @@ import { registerOther } from '../../test/support/people.ts'
 import { startSharedApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
-const newApp = await startSharedApp()
+const newOrganization = await startSharedApp()
+
+/** With a key that may also read. */
+async function newApp(): Promise<TestApp> {
+  const app = await newOrganization()
+  const key = await createKey(app, ['messages:send', 'messages:read'])
+  return {
+    ...app,
+    publicApi: (method, path, body) =>
+      app.call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': key }, body }),
+  }
+}
+const createKey = async ({ manage }: Pick<TestApp, 'manage'>, scopes: string[]): Promise<string> =>
+  (await manage('POST', '/organization/api-keys', { name: 'k', scopes })).body.data.api_key
+
 const email = {
   from: 'hello@acme.example',
   subject: 'Your invoice',
@@ -103,8 +117,6 @@ test('another organization and a key without the scope get nothing, and change n
   const id = await send(app, { send_at: inHours(1) })
   const before = await call(app, 'GET', id)
   const other = await registerOther(app)
-  const keyOf = async (person: Pick<TestApp, 'manage'>, scopes: string[]) =>
-    (await person.manage('POST', '/organization/api-keys', { name: 'k', scopes })).body.data.api_key
   const statuses = async (key: string) => {
     const headers = { 'x-api-token': key }
     const path = `/public/api/v1/emails/${id}`
@@ -116,11 +128,11 @@ test('another organization and a key without the scope get nothing, and change n
     ]
     return answers.map(({ status }) => status)
   }
-  expect(await statuses(await keyOf(other, ['messages:read', 'messages:send']))).toEqual([404, 404, 404])
-  expect(await statuses(await keyOf(app, ['contacts:read']))).toEqual([403, 403, 403])
+  expect(await statuses(await createKey(other, ['messages:read', 'messages:send']))).toEqual([404, 404, 404])
+  expect(await statuses(await createKey(app, ['contacts:read']))).toEqual([403, 403, 403])
   expect((await app.call('GET', `/public/api/v1/emails/${id}`)).status).toBe(401)
   expect(await call(app, 'GET', id)).toEqual(before)
   for (const wrong of ['nothing', id.replace('eml_', 'msg_')]) expect((await call(app, 'GET', wrong)).status).toBe(404)
-  const reader = { 'x-api-token': await keyOf(app, ['messages:read']) }
+  const reader = { 'x-api-token': await createKey(app, ['messages:read']) }
   expect((await app.call('DELETE', `/public/api/v1/emails/${id}`, { headers: reader })).status).toBe(403)
 })

@@ -126,7 +126,10 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     send_at: inOneDay(),
   })
   const params = { id: planned.body.data.id }
-  await recorder.record('getEmail', { params })
+  const reader = await app.manage('POST', '/organization/api-keys', { name: 'Reports', scopes: ['messages:read'] })
+  const hiddenHeaders = { 'x-api-token': reader.body.data.api_key }
+  await recorder.record('getEmail', { params, hiddenHeaders })
+  await app.manage('DELETE', `/organization/api-keys/${reader.body.data.id}`)
   await recorder.record('rescheduleEmail', { params, body: { send_at: inOneDay() } })
   await recorder.record('cancelEmailForAll', { params })
   await recorder.record('rescheduleEmail', { params, body: { send_at: inOneDay() }, status: 409 })
