@@ -72,7 +72,7 @@ test('the sending page lists the settings to fix before going live, and how emai
   await page.goto('developers/api-keys')
   const smtp = page.getByRole('region', { name: 'SMTP' })
   await smtp.getByText(`${port} (not encrypted, from this machine only)`).waitFor()
-  await smtp.getByText('An API key with the permission “Send email”').waitFor()
+  await smtp.getByText('An API key with the permission “Send email without a flow”').waitFor()
   await smtp.getByRole('link', { name: 'SMTP' }).click()
   await page.getByRole('heading', { name: 'SMTP', exact: true }).waitFor()
   expect(tab.problems).toEqual([])
