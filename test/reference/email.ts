@@ -120,7 +120,7 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('sendEmails', { body: emails })
   const planned = await app.publicApi('POST', '/emails', {
     from: 'Acme <billing@acme.example>',
-    to: ['grace@example.com', 'judy@example.com'],
+    to: ['ivan@example.com', 'judy@example.com'],
     subject: 'Reminder',
     text: 'Your invoice is due.',
     send_at: inOneDay(),
