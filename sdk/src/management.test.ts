@@ -22,7 +22,7 @@ const openapi: ApiDocument = JSON.parse(readFileSync('docs/openapi.json', 'utf8'
 const operations = Object.values(openapi.paths).flatMap((path) => Object.values(path))
 
 /** Called as `waxwing.events.list`, `waxwing.emails.send` and `waxwing.emails.batch`. */
-const grouped = ['readEvents', 'sendEmail', 'sendEmails']
+const grouped = ['readEvents', 'sendEmail', 'sendEmails', 'getEmail', 'rescheduleEmail', 'cancelEmailForAll']
 
 test('has a method for every operation of the API', () => {
   const methods = [WaxwingManagement, Waxwing].flatMap((client) => Object.getOwnPropertyNames(client.prototype))
