@@ -55,6 +55,9 @@ const methodNames: Readonly<Record<string, string>> = {
   readEvents: 'events.list',
   sendEmail: 'emails.send',
   sendEmails: 'emails.batch',
+  getEmail: 'emails.get',
+  rescheduleEmail: 'emails.reschedule',
+  cancelEmailForAll: 'emails.cancel',
 }
 
 /** Uses the SDK, whose methods have the names of the operations. Operations that a client does not call have none. */

@@ -101,7 +101,7 @@ export class Emails {
   }
 
   /** Changes the time of an email that is still scheduled for every recipient. Throws `conflict` otherwise. */
-  async reschedule(id: string, sendAt: Date | string): Promise<EmailStatus> {
+  async reschedule(id: string, { sendAt }: { sendAt: Date | string }): Promise<EmailStatus> {
     return this.#request('PATCH', pathOf(id), { send_at: timeOf(sendAt) })
   }
 
