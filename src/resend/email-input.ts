@@ -28,7 +28,9 @@ export function readResendEmail(body: unknown): EmailInput {
     send_at: readScheduledAt(scheduledAt),
   }
   // Not by spreading, which takes a microsecond for each of ten thousands of unknown fields.
-  for (const name in given) if (name !== 'scheduled_at' && !Object.hasOwn(email, name) && !Object.hasOwn(unsupported, name)) email[name] = given[name]
+  for (const name in given)
+    if (name !== 'scheduled_at' && !Object.hasOwn(email, name) && !Object.hasOwn(unsupported, name))
+      email[name] = given[name]
   const found = checkEmail(email)
   if (found) throw validationRefusal(found.errors)
   return email as unknown as EmailInput
