@@ -104,7 +104,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       api.addHook('onRequest', requireApiKey({ keys, keyLimit: parts.keyLimit }))
       withSecurity(api, 'apiKey')
       await add(api, tokenCheckRoutes())
-      await add(api, memberRoutes({ members: parts.members }))
+      await add(api, memberRoutes({ members: parts.members, stageRegistry: parts.stageRegistry }))
       await add(api, sendEmailRoutes({ acceptor, db, uploads: parts.uploads }))
       await add(api, emailRoutes({ emails: parts.emails, uploads: parts.uploads, tasks, stages: parts.stages }))
       await add(api, emailResourceRoutes({ db, read }))

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { dialSmtp } from './support/dial-smtp.ts'
 import { registerOther } from './support/people.ts'
@@ -133,4 +134,25 @@ test('downloads read attachments a few chunks at a time, in few places of their 
   clearInterval(timer)
   expect(files.every((file) => file.equals(content))).toBe(true)
   expect(Math.max(...used)).toBe(2)
+})
+
+test('large bodies of members that are received take a limited part of the memory', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const other = await otherOf(app)
+  const stage = () => app.app.stages.list().find(({ name }) => name === 'bodies of members')!
+  const bytes = 16 * 1024 * 1024
+  const headers = { 'x-api-token': app.apiKey, 'content-type': 'application/json', 'content-length': bytes }
+  const path = '/public/api/v1/contacts/add-group-members'
+  const requests = Array.from({ length: 10 }, () => {
+    const sending = request(app.url + path, { method: 'POST', headers, agent: false }).on('error', () => {})
+    sending.write('{')
+    return sending
+  })
+  await until('two to be received', () => stage().used === 2 * bytes && stage().waiting === 8)
+  const group = (await other.manage('POST', '/organization/groups', { name: 'G' })).body.data.id
+  const members = Array.from({ length: 2_000 }, (_, n) => ({ email: `someone-${n}-of-another@example.com` }))
+  const added = await other.publicApi('/contacts/add-group-members', { group_id: group, members })
+  expect([added.status, added.body.data.created]).toEqual([200, 2_000])
+  for (const sending of requests) sending.destroy()
+  await until('the places to be free', () => stage().used + stage().waiting === 0)
 })

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startTestApp } from './support/test-app.ts'
 
@@ -12,6 +14,13 @@ test('every stage of a running service has a share for each organization', async
     return !hasShare || waitingPerOrganization >= waitingMax
   })
   expect(unshared).toEqual([])
+  // A stage of another registry would not be listed.
+  const created = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/\.stage\('([^']+)'/g)])
+    .map(([, name]) => name)
+  expect(created.length).toBeGreaterThan(10)
+  expect(stages.map(({ name }) => name)).toEqual(expect.arrayContaining(created))
 })
 
 test('the metrics tell how many calls run and wait in each stage', async () => {

@@ -3,13 +3,20 @@ import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import { answers, Named, Nullable, ok } from '../http/envelope.ts'
 import { similarField } from '../http/unknown-fields.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { toText } from '../values/ids.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
 import { memberFields, sentenceOf, unknownFieldsMax } from './member-input.ts'
 import { membersMax } from './members.task.ts'
 import type { MemberAdder } from './members.ts'
 
-const bodyBytesMax = 16 * 1024 * 1024
+const mib = 1024 * 1024
+const bodyBytesMax = 16 * mib
+/** 1.1 Mbit/s for the largest body. */
+const bodyTimeoutMs = 120_000
+/** Bytes of large bodies in memory. A body counts from its first byte to the response. */
+const largeBodies = { perOrganization: 32 * mib, overall: 128 * mib, waitingPerOrganization: 20, waitMs: 30_000 }
+const smallBytesMax = 64 * 1024
 
 const MemberIn = Type.Object({
   email: Type.String({ description: 'The email address. An invalid one is reported in `rejected`.' }),
@@ -39,8 +46,11 @@ const AddedOut = Named('AddedMembers', {
   ),
 })
 
+type MemberRouteParts = { members: MemberAdder; stageRegistry: StageRegistry }
+
 /** Public API: adds members to a group. */
-export function memberRoutes({ members }: { members: MemberAdder }): FastifyPluginAsyncTypebox {
+export function memberRoutes({ members, stageRegistry }: MemberRouteParts): FastifyPluginAsyncTypebox {
+  const bodies = stageRegistry.stage('bodies of members', largeBodies)
   return async (api) => {
     // Kept as bytes, because large bodies are parsed in a task process.
     api.removeContentTypeParser('application/json')
@@ -48,6 +58,15 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
     api.post('/contacts/add-group-members', {
       onRequest: requireScope('contacts:write'),
       bodyLimit: bodyBytesMax,
+      config: { bodyTimeoutMs },
+      preParsing: async (request, reply) => {
+        const bytes = Number(request.headers['content-length'] ?? bodyBytesMax)
+        if (bytes <= smallBytesMax || bytes > bodyBytesMax) return
+        const release = await bodies.acquire(keyOf(request).organizationId, bytes)
+        // It was closed meanwhile, and does not emit `close` again.
+        if (reply.raw.destroyed) release()
+        else reply.raw.once('close', release)
+      },
       schema: {
         tags: ['Public API'],
         operationId: 'addGroupMembers',
