@@ -20,7 +20,7 @@ import { resultRoutes } from './results.routes.ts'
 import { BroadcastResults } from './results.ts'
 import { draftSendAgain } from './send-again.ts'
 import { mayAnnounce } from './service-announcements.ts'
-import { BroadcastChanges, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
+import { BroadcastEdit, BroadcastIn, BroadcastOut, broadcastOut, changesOf, contentOf } from './shapes.ts'
 import { chanceOut, subjectMax, variantsWithResults } from './variant-shapes.ts'
 
 type Parts = DraftParts & { read: BoundedRead; work: BoundedWork; failures: FailureLog }
@@ -113,19 +113,23 @@ export function broadcastRoutes({ db, read, work, runner, failures }: Parts): Fa
         operationId: 'updateBroadcast',
         summary: 'Update a broadcast',
         description:
-          'Changes a draft, or a broadcast that is scheduled: its content, its audience, or its planned time. `audience` and `schedule` are replaced as a whole. Changing a scheduled one needs the permission to start broadcasts, or the scope `broadcasts:send`, and it has to stay complete; if its time comes in the same moment, it is sent either with the change, or the response is 409 and it is sent without. Who gets a scheduled service announcement cannot be changed.',
+          'Changes a draft, or a broadcast that is scheduled: its content, its audience, or its planned time. `audience` and `schedule` are replaced as a whole. Changing a scheduled one needs the permission to start broadcasts, or the scope `broadcasts:send`, and it has to stay complete; if its time comes in the same moment, it is sent either with the change, or the response is 409 and it is sent without. Who gets a scheduled service announcement cannot be changed. If someone may have changed the broadcast since you read it, send its `revision` as `base_revision`.',
         errors: {
-          conflict: 'The broadcast has been started, or who gets a scheduled service announcement would be changed.',
+          conflict:
+            'The broadcast has been started, it was changed since `base_revision`, or who gets a scheduled service announcement would be changed.',
           forbidden: 'The broadcast is scheduled, and you may not start broadcasts.',
           flow_not_active: 'The broadcast is scheduled, and the flow is paused or archived.',
         },
         params: IdParams,
-        body: BroadcastChanges,
+        body: BroadcastEdit,
         response: answers(BroadcastOut),
       },
       handler: async (request) => {
         const key = { organizationId: organizationIdOf(request), id: parseIdParam('brc', request.params.id) }
-        const changes = changesOf(request.body, timezoneOf(request))
+        const changes = {
+          ...changesOf(request.body, timezoneOf(request)),
+          baseRevision: request.body.base_revision,
+        }
         return ok(broadcastOut(await changeBroadcast(drafts, key, changes, editorOf(request))))
       },
     })

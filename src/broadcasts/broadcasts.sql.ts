@@ -84,6 +84,8 @@ export type Broadcast = {
   organizationId: OrganizationId
   id: BroadcastId
   name: string
+  /** Increases with every change of the content. */
+  revision: number
   status: BroadcastStatus
   flowId: FlowId | null
   flowVersionId: FlowVersionId | null
@@ -131,7 +133,7 @@ export type Broadcast = {
 /** Every table is compared with the organization itself, so that a distributed database reads from one node. */
 const columnsOf = (
   organizationId: OrganizationId,
-): Sql => sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, subject, utm, service_announcement,
+): Sql => sql`organization_id, id, name, revision, status, flow_id, flow_version_id, audience, context, subject, utm, service_announcement,
   schedule, messages_per_hour, missed_after_seconds, variants, test_percent, winner_by, decide_after_seconds, decides_at, winner,
   decided_at, starts_at, reason, detail, recipients, excluded, freezing, round, created_by, created_at,
   updated_at, started_at, finished_at, statement_timestamp() as now,
@@ -258,7 +260,8 @@ export async function updateContent(
       service_announcement = ${content.serviceAnnouncement}, schedule = ${JSON.stringify(content.schedule)}::jsonb,
       messages_per_hour = ${content.messagesPerHour}, missed_after_seconds = ${content.missedAfterSeconds},
       variants = ${JSON.stringify(content.variants)}::jsonb, test_percent = ${content.testPercent},
-      winner_by = ${content.winnerBy}, decide_after_seconds = ${content.decideAfterSeconds}, updated_at = now()
+      winner_by = ${content.winnerBy}, decide_after_seconds = ${content.decideAfterSeconds}, revision = revision + 1,
+      updated_at = now()
     where organization_id = ${organizationId} and id = ${id}`
 }
 

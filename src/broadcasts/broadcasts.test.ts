@@ -102,6 +102,18 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
   expect((await app.manage('GET', path)).status).toBe(404)
 })
 
+test('a change that is based on an older revision is rejected, and changes nothing', async () => {
+  await using app = await startTestApp()
+  const { data } = (await app.manage('POST', '/organization/broadcasts', { name: 'News' })).body
+  const path = `/organization/broadcasts/${data.id}`
+  const theirs = await app.manage('PATCH', path, { name: 'Theirs', base_revision: data.revision })
+  expect([theirs.status, theirs.body.data.revision]).toEqual([200, data.revision + 1])
+  const mine = await app.manage('PATCH', path, { subject: 'Mine', base_revision: data.revision })
+  expect([mine.status, mine.body.error.type]).toEqual([409, 'conflict'])
+  expect((await app.manage('GET', path)).body.data).toMatchObject({ name: 'Theirs', subject: null })
+  expect((await app.manage('PATCH', path, { subject: 'Mine', base_revision: data.revision + 1 })).status).toBe(200)
+})
+
 test('broadcasts are found by a part of their name and by their id', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { make } = await fill(app)

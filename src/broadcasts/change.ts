@@ -14,12 +14,13 @@ export type Editor = { mayStart: boolean; mayAnnounce: boolean }
 
 /**
  * Changes a draft or a scheduled broadcast. Throws `Refusal` if it has been started. A scheduled one whose time comes is
- * started under the same lock, so it is sent either with this change or the change is rejected.
+ * started under the same lock, so it is sent either with this change or the change is rejected. Throws `Refusal` as well
+ * if `baseRevision` is outdated.
  */
 export async function changeBroadcast(
   { db, runner }: DraftParts,
   { organizationId, id }: { organizationId: OrganizationId; id: BroadcastId },
-  changes: Partial<BroadcastContent>,
+  { baseRevision, ...changes }: Partial<BroadcastContent> & { baseRevision?: number | undefined },
   editor: Editor,
 ): Promise<Broadcast> {
   // Those that stay were checked when they were saved.
@@ -29,6 +30,11 @@ export async function changeBroadcast(
     const isScheduled = current.status === 'scheduled'
     if (current.status !== 'draft' && !isScheduled)
       throw notIn(current, 'It could be changed until it was started. Duplicate it instead.')
+    if (baseRevision !== undefined && baseRevision !== current.revision)
+      throw new Refusal(
+        'conflict',
+        'This broadcast was changed in the meantime. Reload it and apply your change again.',
+      )
     const changed = { ...current, ...changes }
     if (isScheduled) checkEditor(current, changed, editor)
     const content = await checkContent(tx, organizationId, changed)

@@ -86,11 +86,24 @@ const contentFields = {
 }
 const Name = Type.String({ minLength: 1, maxLength: nameMax })
 export const BroadcastIn = Strict(Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties }))
+const changeFields = Type.Partial(Type.Object({ name: Name, ...contentFields })).properties
 export const BroadcastChanges = Strict(
-  Type.Partial(Type.Object({ name: Name, ...contentFields }), {
-    title: 'BroadcastChanges',
-    description: 'The fields of a draft that change.',
-  }),
+  Type.Object(changeFields, { title: 'BroadcastChanges', description: 'The fields of a draft that change.' }),
+)
+export const BroadcastEdit = Strict(
+  Type.Object(
+    {
+      ...changeFields,
+      base_revision: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description:
+            'The `revision` that the change is based on. If the broadcast was changed since, the response is 409 `conflict` and nothing changes.',
+        }),
+      ),
+    },
+    { title: 'BroadcastEdit', description: 'The fields of a broadcast that change.' },
+  ),
 )
 
 const CountsOut = Named(
@@ -107,6 +120,7 @@ const CountsOut = Named(
 export const BroadcastOut = Named('Broadcast', {
   id: Type.String(),
   name: Type.String(),
+  revision: Type.Integer({ description: 'Increases with every change of the content.' }),
   status: oneOf(...broadcastStatuses),
   flow_id: Nullable(Type.String()),
   flow_version: Nullable(

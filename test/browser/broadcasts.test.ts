@@ -342,3 +342,38 @@ test('a scheduled broadcast is edited, moved and sent now', async () => {
   await page.getByRole('region', { name: 'Progress' }).getByText('4 of 4 recipients').waitFor()
   expect(tab.problems).toEqual([])
 })
+
+test('of two people who edit a broadcast, the second one to save decides what stays', async () => {
+  const account = await registerOwner(service)
+  await fill(service, account)
+  const { data } = (await service.manage(account.session, 'POST', '/organization/broadcasts', { name: 'May news' }))
+    .body
+  const path = `/organization/broadcasts/${data.id}`
+  const change = (changes: object) => service.manage(account.session, 'PATCH', path, changes)
+  const stored = async () => (await service.manage(account.session, 'GET', path)).body.data
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto(`broadcasts/${data.id}`)
+  const [name, subject] = [page.getByLabel('Name'), page.getByLabel('Subject', { exact: true })]
+  const save = page.getByRole('button', { name: 'Save draft' })
+  const notice = page.getByRole('alert').filter({ hasText: 'Someone else changed this broadcast' })
+  await subject.fill('Mine')
+  await change({ subject: 'Theirs', name: 'Their name' })
+  await save.click()
+  await notice.waitFor()
+  expect(await barriersInBothThemes(page)).toEqual([])
+  expect(await subject.inputValue()).toBe('Mine')
+  await notice.getByRole('button', { name: 'Save my changes anyway' }).click()
+  await notice.waitFor({ state: 'hidden' })
+  await expect.poll(stored).toMatchObject({ subject: 'Mine', name: 'Their name' })
+  await expect.poll(() => name.inputValue()).toBe('Their name')
+
+  await subject.fill('Mine again')
+  await change({ subject: 'Theirs again' })
+  await save.click()
+  await notice.getByRole('button', { name: 'Discard my changes' }).click()
+  await notice.waitFor({ state: 'hidden' })
+  await expect.poll(() => subject.inputValue()).toBe('Theirs again')
+  expect(await save.isDisabled()).toBe(true)
+  expect(tab.problems.filter((problem) => !problem.includes('409'))).toEqual([])
+})

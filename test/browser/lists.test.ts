@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/values/ids.ts'
+import { orderFlow } from '../support/flows.ts'
 import { longTestMsMax } from '../support/time-limits.ts'
 import { sharedBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
@@ -305,3 +306,36 @@ const beyondReach = (table: Locator) =>
     const hidden = scrolls ? 0 : frame.scrollWidth - frame.clientWidth
     return hidden + Math.max(0, root.scrollWidth - view.innerWidth)
   })
+
+test('a flow is found and chosen however many there are, also in the filter of the messages', async () => {
+  const account = await registerOwner(service)
+  const post = async (path: string, body: object) =>
+    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
+  const oldest = await post('/flows', { ...orderFlow, name: 'Autumn letter', kind: 'marketing' })
+  const [row] = await service.db<{ organizationId: string }>`
+    select organization_id from flows where id = ${parseId('flw', oldest.id)}`
+  // Ids are ordered by time, so these flows are newer.
+  await service.db.statement`
+    insert into flows (organization_id, id, name, kind, status, version_id)
+    select organization_id, overlay(gen_random_uuid()::text placing 'ffffffff' from 1 for 8)::uuid, 'Flow ' || n, kind,
+      status, version_id
+    from flows, generate_series(1, 120) n
+    where organization_id = ${row!.organizationId} and id = ${parseId('flw', oldest.id)}`
+  const broadcast = await post('/broadcasts', { name: 'News', flow_id: oldest.id })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const flow = page.getByRole('combobox', { name: 'Flow' })
+
+  await page.goto(`broadcasts/${broadcast.id}`)
+  await expect.poll(() => flow.inputValue()).toBe('Autumn letter')
+  await flow.fill('Flow 7')
+  await page.getByRole('option', { name: 'Flow 7', exact: true }).click()
+  await flow.fill('autumn')
+  await page.getByRole('option', { name: 'Autumn letter' }).click()
+  await flow.fill('no such flow')
+  await page.getByText('No active flows found').waitFor()
+
+  await page.goto(`messages?flow=${oldest.id}`)
+  await expect.poll(() => flow.inputValue()).toBe('Autumn letter')
+  expect(tab.problems).toEqual([])
+})

@@ -22,6 +22,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The record was changed by someone else, or is in another state than expected. */
+export const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409
+
 /** Returns the error message for one input, or undefined if the error does not concern it. */
 export function fieldProblem(error: unknown, ...paths: string[]): string | undefined {
   if (!(error instanceof ApiError)) return undefined

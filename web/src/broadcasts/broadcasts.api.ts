@@ -4,8 +4,8 @@ import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type {
   Broadcast,
-  BroadcastChanges,
   BroadcastDetail,
+  BroadcastEdit,
   BroadcastPreviewInput,
   BroadcastRecipient,
   BroadcastStatus,
@@ -116,7 +116,7 @@ export const comparisonQuery = (ids: string[] | undefined) =>
   })
 
 export const createBroadcast = (body: { name: string }) => dataOf(api.POST('/api/v1/organization/broadcasts', { body }))
-export const changeBroadcast = (id: string, body: BroadcastChanges) =>
+export const changeBroadcast = (id: string, body: BroadcastEdit) =>
   dataOf(api.PATCH('/api/v1/organization/broadcasts/{id}', { ...at(id), body }))
 export const deleteBroadcast = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/broadcasts/{id}', at(id)))
 export const duplicateBroadcast = (id: string) =>

@@ -1,13 +1,15 @@
 import { Box, Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'react-router'
+import { isConflict } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { BroadcastDetail, Flow, PreviewChanges, Variable } from '../api/types.ts'
 import { CampaignFields } from '../flows/campaign-fields.tsx'
 import { flowQuery } from '../flows/flows.api.ts'
 import { sampleOf } from '../flows/sample-data.ts'
 import { paths } from '../paths.ts'
+import { ConflictNotice } from '../ui/conflict-notice.tsx'
 import { useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
@@ -18,7 +20,7 @@ import { AudienceFields } from './audience-fields.tsx'
 import { broadcastQuery, changeBroadcast } from './broadcasts.api.ts'
 import { CheckPanel } from './check-panel.tsx'
 import { ContextFields } from './context-fields.tsx'
-import { changesOf, type Draft, draftOf, isSame, variantKeys } from './draft.ts'
+import { changesOf, type Draft, draftOf, editOf, isSame, rebase, variantKeys } from './draft.ts'
 import { problemsOf } from './draft-problems.ts'
 import classes from './draft-view.module.css'
 import { EmailPreview } from './email-preview.tsx'
@@ -37,21 +39,40 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
   const form = useRequestForm({
     initialValues: saved,
     validate: problemsOf,
-    send: async (values) => {
-      const changed = await changeBroadcast(id, changesOf(values, broadcast))
-      setSaved(values)
-      return changed
-    },
-    onSuccess: async () => {
+    send: (values) => changeBroadcast(id, editOf(values, saved, broadcast)),
+    onSuccess: async ({ revision }, values) => {
+      // What was typed after the save started is not part of it.
+      setSaved({ ...values, base_revision: revision })
+      form.set({ base_revision: revision })
       toast(isScheduled ? 'Changes saved.' : 'Draft saved.')
       await queries.invalidateQueries({ queryKey: broadcastQuery(id).queryKey, exact: true })
       await invalidate(keys.broadcastLists)
+    },
+    onError: async (error) => {
+      if (isConflict(error)) await invalidate(keys.broadcast(id))
     },
   })
   const { values: draft } = form
   const flow = useQuery({ ...flowQuery(draft.flow_id ?? ''), enabled: draft.flow_id !== null })
   const variables = useVariables(draft, flow.data)
   const dirty = !isSame(draft, saved)
+  const hasMoved = broadcast.revision > saved.base_revision
+  // During a save, the newer content may be its result.
+  const newer = hasMoved && dirty && !form.sending ? draftOf(broadcast) : undefined
+  const load = (content: Draft) => {
+    setSaved(content)
+    form.set(content)
+  }
+  // A draft without changes follows the saved one.
+  useEffect(() => {
+    if (hasMoved && !dirty && !form.sending) load(draftOf(broadcast))
+  })
+  const saveAnyway = (content: Draft) => {
+    const rebased = rebase(draft, saved, content)
+    setSaved(content)
+    form.set(rebased)
+    form.save(rebased).catch(() => {})
+  }
   const contextFields = (shown: Variable[], description: string) => (
     <ContextFields
       description={description}
@@ -104,9 +125,20 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
           <Part title="Schedule">
             <ScheduleFields form={form} isScheduled={isScheduled} />
           </Part>
-          <ErrorLine>{form.problem}</ErrorLine>
+          {newer ? (
+            <ConflictNotice
+              title="Someone else changed this broadcast"
+              onLoad={() => load(newer)}
+              onSave={() => saveAnyway(newer)}
+            >
+              Your unsaved changes are based on an earlier state. If you save them, they replace the fields that you
+              changed.
+            </ConflictNotice>
+          ) : (
+            <ErrorLine>{form.problem}</ErrorLine>
+          )}
           <Group>
-            <Button type="submit" variant="default" loading={form.sending} disabled={!dirty}>
+            <Button type="submit" variant="default" loading={form.sending} disabled={!dirty || newer !== undefined}>
               {isScheduled ? 'Save changes' : 'Save draft'}
             </Button>
             {isScheduled && (
@@ -145,7 +177,10 @@ export function DraftView({ broadcast }: { broadcast: BroadcastDetail }) {
 
 /** The changes that the email and its recipients depend on. */
 function shownChanges(draft: Draft, broadcast: BroadcastDetail): PreviewChanges {
-  const { name, schedule, messages_per_hour, missed_after_seconds, ...shown } = changesOf(draft, broadcast)
+  const { base_revision, name, schedule, messages_per_hour, missed_after_seconds, ...shown } = changesOf(
+    draft,
+    broadcast,
+  )
   return shown
 }
 

@@ -1,9 +1,11 @@
-import type { BroadcastChanges, BroadcastDetail, Weekday } from '../api/types.ts'
+import type { BroadcastDetail, BroadcastEdit, Weekday } from '../api/types.ts'
 import { type Sample, withValues } from '../flows/sample-data.ts'
 import { typedUtm, type UtmName, utmOf } from '../flows/utm.ts'
 
 /** What the form of a draft edits, with the names of the API. Times and numbers are texts, as typed. */
 export type Draft = {
+  /** The revision that the changes are based on. */
+  base_revision: number
   name: string
   flow_id: string | null
   /** Empty for the subject of the flow. */
@@ -56,6 +58,7 @@ const workdays: Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri']
 export function draftOf(broadcast: BroadcastDetail): Draft {
   const { schedule } = broadcast
   return {
+    base_revision: broadcast.revision,
     name: broadcast.name,
     flow_id: broadcast.flow_id,
     subject: broadcast.subject ?? '',
@@ -85,7 +88,7 @@ export function draftOf(broadcast: BroadcastDetail): Draft {
   }
 }
 
-export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDetail): BroadcastChanges {
+export function changesOf({ context, ...draft }: Draft, broadcast: BroadcastDetail): BroadcastEdit {
   const { when, at, has_window, window, ...zones } = draft.schedule
   return {
     ...draft,
@@ -130,4 +133,24 @@ const localTimeOf = (at: string, timeZone: string) =>
     16,
   )
 
-export const isSame = (a: Draft, b: Draft) => JSON.stringify(a) === JSON.stringify(b)
+export const isSame = (a: Draft, b: Draft) =>
+  JSON.stringify({ ...a, base_revision: 0 }) === JSON.stringify({ ...b, base_revision: 0 })
+
+/** The fields of the form that differ from the saved ones, and their revision. */
+export function editOf(draft: Draft, saved: Draft, broadcast: BroadcastDetail): BroadcastEdit {
+  const before = changesOf(saved, broadcast)
+  const isChanged = ([name, value]: [string, unknown]) =>
+    name === 'base_revision' || JSON.stringify(value) !== JSON.stringify(before[name as keyof BroadcastEdit])
+  return Object.fromEntries(Object.entries(changesOf(draft, broadcast)).filter(isChanged))
+}
+
+/** The newer draft, with the changes that were made to the saved one. */
+export function rebase(draft: Draft, saved: Draft, newer: Draft): Draft {
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(saved[name as keyof Draft])
+  return {
+    ...newer,
+    ...Object.fromEntries(Object.entries(draft).filter(isChanged)),
+    base_revision: newer.base_revision,
+  }
+}

@@ -1,13 +1,10 @@
-import { Checkbox, Select } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import type { Flow, FlowKind, Variable } from '../api/types.ts'
+import { Checkbox } from '@mantine/core'
+import type { Flow, Variable } from '../api/types.ts'
 import { kindLabels } from '../flows/flow-status.tsx'
-import { flowChoicesQuery } from '../flows/flows.api.ts'
-import { optionsOf } from '../ui/filters.tsx'
+import { flowChoicesQuery, flowNameQuery } from '../flows/flows.api.ts'
 import { Notice } from '../ui/notice.tsx'
+import { RecordSelect } from '../ui/record-select.tsx'
 import type { DraftForm } from './draft-form.ts'
-
-const kinds: FlowKind[] = ['marketing', 'transactional']
 
 type Props = { form: DraftForm; flow: Flow | undefined; variables: Variable[] }
 
@@ -16,27 +13,22 @@ export function FlowFields({ form, flow, variables }: Props) {
   const { values: draft, set } = form
   const { error } = form.field('flow_id')
   const isOfFlow = ([name]: [string, string]) => variables.some((variable) => variable.name === name)
-  const flows = useQuery(flowChoicesQuery)
-  const active = flows.data?.filter(({ status }) => status === 'active') ?? []
   const isTransactional = flow?.kind === 'transactional'
   return (
     <>
-      <Select
+      <RecordSelect
         label="Flow"
+        plural="active flows"
+        search={(text) => flowChoicesQuery(text, { status: 'active' })}
+        find={flowNameQuery}
+        groupOf={({ kind }) => kindLabels[kind]}
         description={
           flow
-            ? `${kindLabels[flow.kind]} flow. Its current version is used when the broadcast starts.`
-            : 'The email to send. Its current version is used when the broadcast starts.'
+            ? `${kindLabels[flow.kind]} flow. Sends the version that is live when it starts.`
+            : 'Sends the version that is live when it starts.'
         }
         placeholder="Choose a flow"
         required
-        searchable
-        data={kinds
-          .map((kind) => ({
-            group: kindLabels[kind],
-            items: optionsOf(active.filter((each) => each.kind === kind)),
-          }))
-          .filter(({ items }) => items.length > 0)}
         value={draft.flow_id}
         onChange={(flow_id) =>
           set({

@@ -1,12 +1,20 @@
-import { useQuery } from '@tanstack/react-query'
-import type { ComponentProps } from 'react'
-import { FilterSelect, optionsOf } from '../ui/filters.tsx'
-import { flowFilterQuery } from './flows.api.ts'
+import type { SelectProps } from '@mantine/core'
+import { RecordSelect } from '../ui/record-select.tsx'
+import { flowChoicesQuery, flowNameQuery } from './flows.api.ts'
 
-type Props = Omit<ComponentProps<typeof FilterSelect>, 'label' | 'data'>
+type Props = Omit<SelectProps, 'label' | 'data' | 'value'> & { value: string }
 
-/** Filters by a flow. */
+/** Filters by a flow. The flows of emails without a flow are offered as well. */
 export function FlowSelect(props: Props) {
-  const flows = useQuery(flowFilterQuery)
-  return <FilterSelect label="Flow" placeholder="All flows" searchable data={optionsOf(flows.data)} {...props} />
+  return (
+    <RecordSelect
+      aria-label="Flow"
+      placeholder="All flows"
+      plural="flows"
+      clearable
+      search={(text) => flowChoicesQuery(text, { include_built_in: true })}
+      find={flowNameQuery}
+      {...props}
+    />
+  )
 }

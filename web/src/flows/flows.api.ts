@@ -6,30 +6,37 @@ import type { FlowRow, FlowStatus, FlowText, SettableFlowStatus } from '../api/t
 import type { Context } from './sample-data.ts'
 
 const at = (id: string) => ({ params: { path: { id } } })
-const choicesMax = 100
+const choicesMax = 50
 
 export const useFlows = (filter: { query: string; status: FlowStatus | '' }) =>
   usePages<FlowRow>(keys.flowList(filter), (from, signal) =>
     pageOf(api.GET('/api/v1/organization/flows', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )
 
-/** The first hundred, for a filter's drop-down. */
-export const flowChoicesQuery = queryOptions({
-  queryKey: keys.flowChoices,
-  queryFn: async () =>
-    (await pageOf(api.GET('/api/v1/organization/flows', { params: { query: { limit: choicesMax } } }))).items,
-  staleTime: 60_000,
-})
+/** Flows to choose from: the newest, or those whose name contains the text. */
+export const flowChoicesQuery = (text: string, filter: { status?: FlowStatus; include_built_in?: boolean } = {}) =>
+  queryOptions({
+    queryKey: keys.search(`flows ${JSON.stringify(filter)}`, text),
+    queryFn: async ({ signal }) => {
+      const query = { ...omitEmpty({ query: text }), ...filter, limit: choicesMax }
+      return (await pageOf(api.GET('/api/v1/organization/flows', { params: { query }, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
 
-/** With the flows of emails without a flow. */
-export const flowFilterQuery = queryOptions({
-  queryKey: keys.flowFilter,
-  queryFn: async () => {
-    const query = { limit: choicesMax, include_built_in: true }
-    return (await pageOf(api.GET('/api/v1/organization/flows', { params: { query } }))).items
-  },
-  staleTime: 60_000,
-})
+/** Finds a flow by its id, also a built-in or archived one. */
+export const flowNameQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.flowName(id),
+    queryFn: async (): Promise<{ id: string; name: string }> => {
+      const query = { query: id, include_built_in: true }
+      const { items } = await pageOf(api.GET('/api/v1/organization/flows', { params: { query } }))
+      return items[0] ?? dataOf(api.GET('/api/v1/organization/flows/{id}', at(id)))
+    },
+    retry: false,
+    staleTime: 60_000,
+  })
 
 export const flowQuery = (id: string) =>
   queryOptions({ queryKey: keys.flow(id), queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })

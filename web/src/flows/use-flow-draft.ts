@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError } from '../api/api-error.ts'
+import { isConflict } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow, FlowDraft, FlowText } from '../api/types.ts'
 import { toast } from '../ui/toast.tsx'
@@ -89,5 +89,3 @@ export function withDraft(flow: Flow, saved: FlowDraft): Flow {
   const draft = { revision, base_version, updated_at }
   return flow.status === 'draft' ? { ...flow, ...draftOf(saved), draft } : { ...flow, draft }
 }
-
-const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409

@@ -1,6 +1,5 @@
 import { ActionIcon, Autocomplete, Button, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
-import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { broadcastQuery, startedBroadcastsQuery } from '../broadcasts/broadcasts.api.ts'
@@ -8,6 +7,7 @@ import { contactStatusOptions } from '../contacts/contact-status.tsx'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { FlowSelect } from '../flows/flow-select.tsx'
 import { optionsOf } from '../ui/filters.tsx'
+import { RecordSelect } from '../ui/record-select.tsx'
 import classes from './filter-builder.module.css'
 import { type DraftCondition, type Subject, typeOf, withSubject } from './filter-draft.ts'
 import {
@@ -21,8 +21,6 @@ import {
   valueTypes,
 } from './filter-terms.ts'
 import { attributesQuery, segmentsQuery } from './segments.api.ts'
-
-const typingPauseMs = 250
 
 const subjects = [
   {
@@ -205,29 +203,16 @@ function RecordField({ type, condition, set }: FieldProps & { type: RecordType }
   )
 }
 
-/** There may be many broadcasts, so the server searches them. */
-function BroadcastField({ condition: { value: id }, set }: FieldProps) {
-  const [typed, setTyped] = useState('')
-  const chosen = useQuery({ ...broadcastQuery(id), enabled: id !== '', refetchInterval: false })
-  const name = chosen.data?.name ?? ''
-  // The name of the chosen broadcast is not a search.
-  const [query] = useDebouncedValue(typed === name ? '' : typed.trim(), typingPauseMs)
-  const found = useQuery(startedBroadcastsQuery(query))
-  const options = optionsOf(found.data)
-  const isFound = id === '' || options.some(({ value }) => value === id)
-  const label = name || (chosen.isError ? 'A deleted broadcast' : 'Loading…')
+function BroadcastField({ condition, set }: FieldProps) {
   return (
-    <Select
+    <RecordSelect
       className={classes.value ?? ''}
       aria-label="Value"
       placeholder="Choose a broadcast"
-      searchable
-      // A name that was found by its id does not contain the text.
-      filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No sent broadcasts found'}
-      data={isFound ? options : [{ value: id, label }, ...options]}
-      value={id || null}
-      onSearchChange={setTyped}
+      plural="sent broadcasts"
+      search={startedBroadcastsQuery}
+      find={(id) => ({ ...broadcastQuery(id), refetchInterval: false })}
+      value={condition.value}
       onChange={(value) => set({ value: value ?? '' })}
     />
   )

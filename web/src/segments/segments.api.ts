@@ -76,7 +76,7 @@ const newestBroadcastsQuery = queryOptions({
 /** The names of records that filters name, by id, for descriptions of filters. */
 export function useNames(): Names {
   const groups = useQuery(groupsQuery)
-  const flows = useQuery(flowChoicesQuery)
+  const flows = useQuery(flowChoicesQuery(''))
   const segments = useQuery(segmentsQuery)
   const broadcasts = useQuery(newestBroadcastsQuery)
   return useMemo(

@@ -16,7 +16,8 @@ type Options<Values, Result> = {
   validate?: (values: Values) => Record<string, string | undefined>
   send: (values: Values) => Promise<Result>
   /** Also called if the form was closed before the response arrived. */
-  onSuccess?: (result: Result) => unknown
+  onSuccess?: (result: Result, values: Values) => unknown
+  onError?: (error: unknown) => unknown
   /** Not called after the form was closed, so that a cancelled form does not navigate. */
   onSaved?: (result: Result) => void
 }
@@ -26,7 +27,7 @@ type Options<Values, Result> = {
  * path: `schedule.at` and `variants.0.subject` are paths of nested values.
  */
 export function useRequestForm<Values extends Record<string, unknown>, Result>(options: Options<Values, Result>) {
-  const { initialValues, validate, send, onSuccess, onSaved } = options
+  const { initialValues, validate, send, onSuccess, onError, onSaved } = options
   const [isRejected, setRejected] = useState(false)
   const form = useForm<Values>({
     initialValues,
@@ -37,7 +38,10 @@ export function useRequestForm<Values extends Record<string, unknown>, Result>(o
   const request = useMutation({
     mutationFn: send,
     ...(onSuccess && { onSuccess }),
-    onError: (error) => form.setErrors(fieldProblems(error)),
+    onError: (error) => {
+      form.setErrors(fieldProblems(error))
+      return onError?.(error)
+    },
   })
   return {
     values: form.values,
@@ -52,7 +56,7 @@ export function useRequestForm<Values extends Record<string, unknown>, Result>(o
       () => setRejected(true),
     ),
     /** Sends the form outside of its submit button. Rejects if the request fails; the inputs then show why. */
-    save: () => request.mutateAsync(form.values),
+    save: (values = form.values) => request.mutateAsync(values),
     sending: request.isPending,
     /** The error that belongs to no input. */
     problem: formProblem(request.error, [...shownPaths]),
