@@ -33,13 +33,15 @@ export const mayBroadcast = ({ role, mayBroadcast }: Pick<User, 'role' | 'mayBro
 export type Account = User & { passwordHash: string; sessionEpoch: number }
 
 /** The first organization becomes the operator's. Must be called while holding `lockSignup`. */
+type NewOrganization = { id: OrganizationId; name: string; selfRegistered: boolean; timezone?: string | undefined }
+
 export const insertOrganization = (
   tx: Tx,
-  { id, name, selfRegistered }: { id: OrganizationId; name: string; selfRegistered: boolean },
+  { id, name, selfRegistered, timezone = 'UTC' }: NewOrganization,
 ) =>
   tx`
-    insert into organizations (id, name, self_registered, is_operator)
-    select ${id}::uuid, ${name}, ${selfRegistered}::boolean,
+    insert into organizations (id, name, timezone, self_registered, is_operator)
+    select ${id}::uuid, ${name}, ${timezone}, ${selfRegistered}::boolean,
       not exists (select from organizations where deleted_at is null)`
 
 /** Returns undefined if the email address already has an account. */

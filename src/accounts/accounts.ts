@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail, parseEmailField } from '../values/email.ts'
 import { conflict, invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
+import { isTimeZone } from '../values/time-zone.ts'
 import type { AccountEmails } from './account-emails.ts'
 import { type Account, findUserByEmail, hasUsers, insertOrganization, insertUser, lockSignup } from './accounts.sql.ts'
 import { updatePassword } from './credentials.sql.ts'
@@ -11,7 +12,12 @@ import type { LoginThrottle } from './throttle.ts'
 export { hasUsers, lockSignup } from './accounts.sql.ts'
 export { deleteExpiredCredentials } from './credentials.sql.ts'
 
-export type Registration = { organizationName: string; email: string; password: string }
+export type Registration = {
+  organizationName: string
+  email: string
+  password: string
+  timezone?: string | undefined
+}
 
 /** `operator` is used by commands: anyone with access to the machine may create an organization. */
 export type Signup = 'first-user' | 'open' | 'operator'
@@ -22,6 +28,8 @@ export async function register(db: Db, signup: Signup, registration: Registratio
   if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
   const address = parseEmailField('email', registration.email)
   checkNewPassword(registration.password)
+  const { timezone } = registration
+  checkTimeZone(timezone)
   if (signup === 'first-user' && (await hasUsers(db))) throw signupClosed()
   const passwordHash = await hashPassword(registration.password)
 
@@ -33,6 +41,7 @@ export async function register(db: Db, signup: Signup, registration: Registratio
     await insertOrganization(tx, {
       id: organizationId,
       name: organizationName,
+      timezone,
       selfRegistered: signup === 'open' && !isFirst,
     })
     const user = await insertUser(tx, {
@@ -45,6 +54,12 @@ export async function register(db: Db, signup: Signup, registration: Registratio
     if (!user) throw conflict('An account with this email address already exists. Sign in instead.')
     return user
   })
+}
+
+/** Throws `Refusal` unless it is undefined or an IANA time zone. */
+export function checkTimeZone(timezone: string | undefined): void {
+  if (timezone !== undefined && !isTimeZone(timezone))
+    throw invalid({ path: 'timezone', problem: 'must be a time zone such as Europe/Vienna or UTC' })
 }
 
 const signupClosed = () =>

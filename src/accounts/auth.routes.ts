@@ -65,12 +65,15 @@ export function authRoutes(parts: AuthParts): FastifyPluginAsyncTypebox {
           organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
           email: Credential,
           password: NewPassword,
+          timezone: Type.Optional(
+            Type.String({ maxLength: 64, description: 'The IANA time zone of the organization. UTC by default.' }),
+          ),
         }),
         response: creates(SessionOut),
       },
       handler: async (request, reply) => {
-        const { organization_name: organizationName, email, password } = request.body
-        const user = await register(db, signup, { organizationName, email, password })
+        const { organization_name: organizationName, email, password, timezone } = request.body
+        const user = await register(db, signup, { organizationName, email, password, timezone })
         return reply.status(201).send(created(await startSession(parts, user, request), 'Welcome'))
       },
     })

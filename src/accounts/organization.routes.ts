@@ -6,7 +6,7 @@ import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { isTimeZone } from '../values/time-zone.ts'
+import { checkTimeZone } from './accounts.ts'
 import {
   findOrganizationForUpdate,
   type Organization,
@@ -88,7 +88,6 @@ const tagOf = ({ name, timezone, keepAddresses }: Organization) => etagOf(name, 
 
 function checkChange(change: OrganizationChange): OrganizationChange {
   if (change.name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  if (change.timezone !== undefined && !isTimeZone(change.timezone))
-    throw invalid({ path: 'timezone', problem: 'must be a time zone such as Europe/Vienna or UTC' })
+  checkTimeZone(change.timezone)
   return change
 }

@@ -69,7 +69,7 @@ export async function addDomain(
 }
 
 function checkDomainName(text: string): string {
-  const name = asciiDomain(text.trim().replace(/\.$/, '').toLowerCase())
+  const name = asciiDomain(withoutExtras(text).toLowerCase())
   const problem = 'must be a domain name such as example.com'
   if (name === undefined || !/[a-z]/.test(name.slice(name.lastIndexOf('.') + 1)) || !name.includes('.'))
     throw invalid({ path: 'name', problem })
@@ -78,6 +78,15 @@ function checkDomainName(text: string): string {
     throw invalid({ path: 'name', problem: 'must be a domain that can be registered' })
   return name
 }
+
+/** The domain of a pasted web address or email address: `https://example.com/` and `hello@example.com` mean `example.com`. */
+const withoutExtras = (text: string) =>
+  text
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .replace(/^[^@/]*@/, '')
+    .replace(/[/?#].*$/s, '')
+    .replace(/\.$/, '')
 
 /** By name. */
 export const listDomains = (db: Reader, organizationId: OrganizationId) => selectDomains(db, organizationId)

@@ -80,6 +80,72 @@ test('the preview has a desktop and a phone layout, runs no scripts and shows th
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Wide layout').waitFor()
 })
 
+test.each(sizes)(
+  'a click on a text, link or image in the preview selects its source, and edits it there (%s)',
+  async (size) => {
+    const account = await registerOwner(service)
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+    await page.goto('flows/new?starter=newsletter')
+    const email = page.frameLocator('iframe')
+    const form = page.getByRole('form', { name: 'Edit in place' })
+    const code = page.getByRole('textbox', { name: 'HTML' })
+    // The head is folded, so that the words of the email are in sight.
+    await code.getByText('<mj-head>').waitFor()
+    await expect.poll(() => code.innerText()).not.toContain('mj-attributes')
+
+    await email.getByText('Read more').first().click()
+    await form.getByLabel('Text').fill('Read it & smile')
+    await form.getByLabel('Link address').fill('https://example.com/story?a=1&b={{ contact.email }}')
+    expect(await barriers(page)).toEqual([])
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await form.waitFor({ state: 'hidden' })
+    await email.getByText('Read it & smile').first().waitFor()
+    expect(await email.getByText('Read it & smile').first().getAttribute('href')).toMatch(/story\?a=1&b=owner/)
+    await expect.poll(() => code.innerText()).toContain('Read it &amp; smile')
+
+    await expect.poll(() => code.innerText()).not.toContain('mj-attributes')
+
+    // Nothing in the preview can act as the app.
+    await page.goto('flows/new')
+    await write(
+      page,
+      '<a href="javascript:top.taken = 1" onclick="top.taken = 1">Take over</a> <img src="/x.png" onerror="top.taken = 1">',
+    )
+    await email.getByText('Take over').click()
+    await form.getByLabel('Link address').waitFor()
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'hidden' })
+    expect(await page.evaluate('window.taken')).toBeUndefined()
+  },
+)
+
+test('a block without a cursor is inserted above the footer, and the preview shows it', async () => {
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('flows/new?starter=newsletter')
+  const email = page.frameLocator('iframe')
+  await email.locator('body').waitFor()
+  await page.getByRole('button', { name: 'Block' }).click()
+  await page.getByRole('menuitem', { name: 'Quote' }).click()
+  const quote = email.getByText('A sentence that a customer said')
+  await quote.waitFor()
+  const frame = (await page.locator('iframe').boundingBox())!
+  await expect
+    .poll(async () => {
+      const { y = 0 } = (await quote.boundingBox()) ?? {}
+      return y > frame.y && y < frame.y + frame.height
+    })
+    .toBe(true)
+  const unsubscribe = email.getByText('Unsubscribe')
+  expect((await quote.boundingBox())!.y).toBeLessThan((await unsubscribe.boundingBox())!.y)
+  await page.getByRole('button', { name: 'Variable', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'contact.first_name' }).click()
+  await email.getByText('A sentence that a customer said about you.” owner').waitFor()
+  expect(tab.problems).toEqual([])
+})
+
 test('while the preview is being updated, it says so', async () => {
   const account = await registerOwner(service)
   const id = await createFlow(service, account)

@@ -192,6 +192,7 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
   await manage('/broadcasts', { name: 'November sale' })
   await manage('/segments', { name: 'Big spenders', filter: spenders })
+  await manage('/domains', { name: 'https://mail.acme.example/' })
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
@@ -216,6 +217,18 @@ test('the search finds webhooks, groups, broadcasts and segments, and reports wh
   await field.fill('big sp')
   await page.getByRole('dialog').getByText('Big spenders').click()
   await page.waitForURL('**/contacts/segments/seg_*')
+  for (const text of ['warm', 'compare', 'first real', 'time zone', 'limits', 'webhook retry']) {
+    await page.keyboard.press('Control+k')
+    await field.fill(text)
+    await expect
+      .poll(() => page.getByRole('dialog').locator('[data-action]').count(), { message: text })
+      .toBeGreaterThan(0)
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.press('Control+k')
+  await field.fill('acme.exam')
+  await page.getByRole('dialog').getByText('mail.acme.example').click()
+  await page.waitForURL('**/settings/domains/dom_*')
 })
 
 test('an ID pasted into the search opens its record, and commands can be run', {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { compileMjml } from '../../src/flows/mjml.ts'
 import { blocks, imageBlock, insertionOf, variableBlock } from '../../web/src/flows/insert-blocks.ts'
+import { starters } from '../../web/src/flows/starters.ts'
 
 const template = `<mjml>
   <mj-head><mj-title>News</mj-title></mj-head>
@@ -30,22 +31,24 @@ const inserted = (
   block: Parameters<typeof insertionOf>[0],
   format: 'mjml' | 'html',
   source: string,
-  cursor: number,
+  cursor: number | undefined,
 ) => {
   const { at, text } = insertionOf(block, format, source, cursor)
   return source.slice(0, at) + text + source.slice(at)
 }
 
-test('every block is valid MJML wherever the cursor is', async () => {
+test('every block and variable is valid MJML wherever the cursor is', async () => {
   const problems: string[] = []
   // Before the template, in its head, in a text, in a tag, between sections, after it.
-  for (const block of [...blocks, imageBlock(image)])
-    for (const place of ['<mjml', 'News', 'there', 'j-column>', '  </mj-body', '\n</mjml>']) {
-      const source = inserted(block, 'mjml', template, template.indexOf(place))
+  for (const block of [...blocks, imageBlock(image), variableBlock('contact.first_name')])
+    for (const place of ['<mjml', 'News', 'there', 'j-column>', '  </mj-body', '\n</mjml>', undefined]) {
+      const cursor = place === undefined ? undefined : template.indexOf(place)
+      const source = inserted(block, 'mjml', template, cursor)
       const compiled = await compileMjml(source)
       if (typeof compiled !== 'string') problems.push(`${block.label} at ${place}: ${compiled[0]!.message}\n${source}`)
       const lines = source.split('\n').length - template.split('\n').length
-      if (lines === 0) problems.push(`${block.label} at ${place} was not inserted on its own line`)
+      if (lines === 0 && block.level !== 'text')
+        problems.push(`${block.label} at ${place} was not inserted on its own line`)
     }
   expect(problems).toEqual([])
 })
@@ -74,4 +77,23 @@ test('an image has its text and fits into the email, and is not inserted before 
   // The check of the email names it then.
   expect(imageBlock({ ...image, alt_text: '' }).source.mjml).not.toContain('alt=')
   expect(imageBlock({ ...image, alt_text: '' }).source.html).not.toContain('alt=')
+})
+
+test('a variable goes into the nearest text, and without a cursor everything goes above the footer', () => {
+  const starter = starters.find(({ id }) => id === 'newsletter')!.flow.html
+  const variable = variableBlock('contact.first_name')
+  const afterSection = starter.indexOf('</mj-section>', starter.indexOf('card')) + '</mj-section>'.length
+  const quote = blocks.find(({ label }) => label === 'Quote')!
+  for (const cursor of [afterSection, undefined]) {
+    const withVariable = inserted(variable, 'mjml', starter, cursor)
+    expect(withVariable).toMatch(/<mj-text[^>]*>(?:(?!<\/mj-text>)[\s\S])*\{\{ contact\.first_name \}\}\s*<\/mj-text>/)
+    expect(withVariable.indexOf('{{ contact.first_name }}')).toBeLessThan(starter.indexOf('unsubscribe_url'))
+    const withQuote = inserted(quote, 'mjml', starter, cursor)
+    expect(withQuote.indexOf('A sentence')).toBeLessThan(withQuote.indexOf('unsubscribe_url'))
+  }
+  // In the white card, which is the last section before the footer.
+  const withQuote = inserted(quote, 'mjml', starter, undefined)
+  expect(withQuote.lastIndexOf('css-class="card"', withQuote.indexOf('A sentence'))).toBeGreaterThan(
+    withQuote.lastIndexOf('</mj-section>', withQuote.indexOf('A sentence')),
+  )
 })

@@ -42,10 +42,10 @@ export function CheckPanel({ broadcast, draft, dirty, missing, ensureSaved }: Pr
     },
   })
   const { reset } = check
-  // The result belongs to the draft as it was.
+  // The result, or the error, belongs to the draft as it was checked.
   useEffect(() => {
-    if (dirty) reset()
-  }, [dirty, reset])
+    if (dirty && draft) reset()
+  }, [dirty, draft, reset])
   const closeStart = () => {
     setStarting(false)
     setRejected(false)

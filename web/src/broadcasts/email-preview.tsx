@@ -71,7 +71,7 @@ export function EmailPreview({ id, title, variants, draft, cssOf, children }: Pr
         recipient={contactId ?? data?.contact?.id ?? null}
         setRecipient={setContactId}
         choices={choices}
-        placeholder="Nobody in the audience yet"
+        placeholder={data?.choices.length === 0 ? 'Nobody in the audience yet' : 'The first recipient'}
         clearLabel="Show the first recipient"
       />
       {data && <Remarks preview={data} />}

@@ -13,7 +13,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
+import { DayAndClock, Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { DomainRecords } from './domain-records.tsx'
 import { DomainStatus } from './domain-status.tsx'
@@ -123,6 +123,8 @@ function DomainView({ domain }: { domain: Domain }) {
   )
 }
 
+const dayAfter = (time: string) => new Date(Date.parse(time) + 24 * 60 * 60 * 1000).toISOString()
+
 function Situation({ domain }: { domain: Domain }) {
   if (domain.is_rotating)
     return (
@@ -145,8 +147,15 @@ function Situation({ domain }: { domain: Domain }) {
       return (
         <Notice tone="warn" title="A required record has vanished">
           <Text>
-            Emails are still signed for this domain until 24 hours after <Time at={domain.failing_since} />. Publish the
-            record again.
+            Publish the record again
+            {domain.failing_since && (
+              <>
+                {' '}
+                before <DayAndClock at={dayAfter(domain.failing_since)} />. Until then, emails are still signed for this
+                domain
+              </>
+            )}
+            .
           </Text>
         </Notice>
       )

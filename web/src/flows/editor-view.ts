@@ -8,8 +8,13 @@ export type EditorView = {
   recipient: string | null
   showsSender: boolean
   /** The place in the text that was chosen last; a new object shows it again. */
-  goTo?: TemplateProblem
+  goTo?: Place
+  /** The content that was inserted last, which the preview shows. */
+  revealed?: string | undefined
 }
+
+/** A position in a part of the template, or a piece of it with a length. */
+export type Place = Pick<TemplateProblem, 'path' | 'line' | 'column'> & { length?: number }
 
 /** Continues with the view in the state of the navigation, which the page of a new flow passes on when it is saved. */
 export function useEditorView(initial: Partial<EditorView>) {

@@ -1,7 +1,8 @@
 import { Box, Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import type { FlowText, TemplateProblem, Variable } from '../api/types.ts'
-import { type Block, insertionOf } from './insert-blocks.ts'
+import type { Place } from './editor-view.ts'
+import { type Block, insertionOf, shownBy } from './insert-blocks.ts'
 import { InsertMenu } from './insert-menu.tsx'
 import { TemplateHelp } from './template-help-drawer.tsx'
 
@@ -12,8 +13,10 @@ type Props = {
   draft: FlowText
   setDraft: (draft: FlowText) => void
   problems: TemplateProblem[]
-  goTo: TemplateProblem | undefined
+  goTo: Place | undefined
   variables: Variable[]
+  /** Called with the first text of what is inserted, or the address of an image. */
+  onInsert: (shown: string | undefined) => void
 }
 
 const formats = [
@@ -21,14 +24,14 @@ const formats = [
   { value: 'mjml', label: 'MJML' },
 ]
 
-type Insert = (source: string, cursor: number) => { at: number; text: string }
+type Insert = (source: string, cursor: number | undefined) => { at: number; text: string }
 
 const inserting =
   (block: Block, format: FlowText['html_format']): Insert =>
   (source, cursor) =>
     insertionOf(block, format, source, cursor)
 
-export function FlowCode({ draft, setDraft, problems, goTo, variables }: Props) {
+export function FlowCode({ draft, setDraft, problems, goTo, variables, onInsert }: Props) {
   const [part, setPart] = useState<Part>('html')
   const [insert, setInsert] = useState<Insert>()
   const choosePart = (next: Part) => {
@@ -43,7 +46,9 @@ export function FlowCode({ draft, setDraft, problems, goTo, variables }: Props) 
     if (goTo?.path === 'html' || goTo?.path === 'text') choosePart(goTo.path)
   }
   const place =
-    goTo?.path === part && goTo.line !== undefined ? { line: goTo.line, column: goTo.column ?? 1 } : undefined
+    goTo?.path === part && goTo.line !== undefined
+      ? { line: goTo.line, column: goTo.column ?? 1, length: goTo.length }
+      : undefined
   return (
     <Box>
       <Group justify="space-between" mb={6} gap="xs">
@@ -61,7 +66,10 @@ export function FlowCode({ draft, setDraft, problems, goTo, variables }: Props) 
           <InsertMenu
             isText={part === 'text'}
             variables={variables}
-            onInsert={(block) => setInsert(() => inserting(block, part === 'text' ? 'html' : draft.html_format))}
+            onInsert={(block) => {
+              setInsert(() => inserting(block, part === 'text' ? 'html' : draft.html_format))
+              onInsert(shownBy(block.source.html))
+            }}
           />
           <TemplateHelp />
           {part === 'html' && (

@@ -48,7 +48,14 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, view, se
           showsSender={view.showsSender}
           setShowsSender={(showsSender) => setView({ showsSender })}
         />
-        <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} variables={state.variables} />
+        <FlowCode
+          draft={draft}
+          setDraft={setDraft}
+          problems={problems}
+          goTo={goTo}
+          variables={state.variables}
+          onInsert={(revealed) => setView({ revealed })}
+        />
         {/* On a wide screen, the problems are listed beside the editor, above the preview. */}
         <Box hiddenFrom="md">
           <Problems problems={problems} mjml={mjml} onChoose={goToProblem} />
@@ -62,6 +69,10 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, view, se
           problems={problems}
           mjml={mjml}
           onChoose={goToProblem}
+          source={draft.html}
+          setSource={(html) => setDraft({ ...draft, html })}
+          revealed={view.revealed}
+          onPick={(goTo) => setView({ goTo, revealed: undefined })}
         />
         <SampleForm
           variables={state.variables}

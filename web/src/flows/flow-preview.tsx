@@ -1,10 +1,14 @@
-import { Box } from '@mantine/core'
+import { Box, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { TemplateProblem } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
+import type { Picked } from '../ui/shown-text.ts'
 import { PreviewPanel, type ShownEmail } from '../ui/preview-panel.tsx'
 import { Failed } from '../ui/states.tsx'
+import { EditInPlace, rangesOf } from './edit-in-place.tsx'
+import type { Place } from './editor-view.ts'
 import { EmailCheck } from './email-check.tsx'
+import { placeOf } from './find-source.ts'
 import { PreviewRecipient } from './preview-recipient.tsx'
 import { ProblemList } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
@@ -16,9 +20,16 @@ type Props = {
   problems: TemplateProblem[]
   mjml: boolean
   onChoose: (problem: TemplateProblem) => void
+  source: string
+  setSource: (source: string) => void
+  revealed: string | undefined
+  /** Called with the place of what was clicked. */
+  onPick: (place: Place) => void
 }
 
-export function FlowPreview({ state, recipient, setRecipient, problems, mjml, onChoose }: Props) {
+export function FlowPreview(props: Props) {
+  const { state, recipient, setRecipient, problems, mjml, onChoose, source, setSource, revealed, onPick } = props
+  const [editing, setEditing] = useState<{ picked: Picked; top: number }>()
   const { preview } = state
   const [last, setLast] = useState<ShownEmail>()
   // The last valid preview stays while the template has an error.
@@ -26,12 +37,33 @@ export function FlowPreview({ state, recipient, setRecipient, problems, mjml, on
   if (typeof html === 'string' && (last?.html !== html || last.subject !== subject || last.text !== text)) {
     setLast({ html, text: text ?? '', subject: subject ?? '' })
   }
+  const pick = (picked: Picked, top: number) => {
+    setEditing({ picked, top })
+    const { text, src, href } = rangesOf(source, picked)
+    const range = text ?? src ?? href
+    if (range) onPick({ path: 'html', ...placeOf(source, range.from), length: range.to - range.from })
+  }
   const hasFailed = preview.error !== null && !preview.data
   return (
     <PreviewPanel
       title="Preview"
       email={last}
       isUpdating={preview.isPlaceholderData && preview.isFetching}
+      picking={{ onPick: pick, revealed }}
+      overlay={
+        editing && (
+          <EditInPlace
+            key={JSON.stringify(editing)}
+            {...editing}
+            source={source}
+            onApply={(next) => {
+              setSource(next)
+              setEditing(undefined)
+            }}
+            onClose={() => setEditing(undefined)}
+          />
+        )
+      }
       instead={
         hasFailed ? (
           <Failed error={preview.error} retry={preview.refetch} retrying={preview.isFetching} />
@@ -55,6 +87,9 @@ export function FlowPreview({ state, recipient, setRecipient, problems, mjml, on
           <EmailCheck findings={preview.data.findings} links={preview.data.links} mjml={mjml} onChoose={onChoose} />
         </Box>
       )}
+      <Text size="xs" c="dimmed" mb="xs">
+        Click a text, link or image to edit it.
+      </Text>
     </PreviewPanel>
   )
 }

@@ -1,4 +1,5 @@
 import type { FlowPart, FlowText, Image } from '../api/types.ts'
+import { textRuns } from './find-source.ts'
 import { type Insertion, insertInHtml, insertInMjml, type Level } from './insert-place.ts'
 
 type Format = FlowText['html_format']
@@ -119,7 +120,10 @@ export const variableBlock = (name: string): Block => {
   return { label: name, level: 'text', source: { mjml: source, html: source } }
 }
 
-export const insertionOf = (block: Block, format: Format, source: string, cursor: number): Insertion =>
+/** The first text of a block, or the address of its image: by this the preview finds it. */
+export const shownBy = (html: string) => textRuns(html)[0]?.text ?? /<img src="([^"]+)"/.exec(html)?.[1]
+
+export const insertionOf = (block: Block, format: Format, source: string, cursor: number | undefined): Insertion =>
   (format === 'mjml' ? insertInMjml : insertInHtml)(source, cursor, block.source[format], block.level)
 
 const escapeAttribute = (text: string) =>

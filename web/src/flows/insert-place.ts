@@ -17,24 +17,69 @@ type Element = {
 const mjmlTag = /<(\/?)(mjml|mj-[a-z-]+)\b[^>]*?(\/?)>/gi
 const columns = ['mj-column', 'mj-hero']
 
-/** Moves what does not fit at the cursor to the next place where it does. */
-export function insertInMjml(source: string, cursor: number, text: string, level: Level): Insertion {
-  if (level === 'text') return { at: outsideOfTag(source, cursor), text }
+/** Elements whose content is HTML. */
+const textElements = [
+  'mj-text',
+  'mj-button',
+  'mj-table',
+  'mj-raw',
+  'mj-title',
+  'mj-preview',
+  'mj-accordion-title',
+  'mj-accordion-text',
+  'mj-navbar-link',
+  'mj-social-element',
+]
+
+/**
+ * Moves what does not fit at the cursor to the next place where it does. Without a cursor, blocks are inserted above the
+ * footer, and text at the end of the text before it.
+ */
+export function insertInMjml(source: string, cursor: number | undefined, text: string, level: Level): Insertion {
   const elements = elementsOf(source)
-  const inside = elements.filter(({ start, end }) => start < cursor && cursor < end)
-  const column = inside.findLast(({ name }) => columns.includes(name))
-  if (level === 'component' && column) return betweenChildren(source, cursor, column, elements, text)
-  const wanted = level === 'component' ? inSection(text) : text
   const body = elements.find(({ name }) => name === 'mj-body')
-  if (!body) return { at: cursor, text: wanted }
+  if (level === 'text') return textInMjml(source, cursor, text, elements)
+  const wanted = level === 'component' ? inSection(text) : text
+  if (!body) return { at: cursor ?? source.length, text: wanted }
+  const at = cursor ?? aboveFooter(source, body, elements, level)
+  const inside = elements.filter(({ start, end }) => start < at && at < end)
+  const column = inside.findLast(({ name }) => columns.includes(name))
+  if (level === 'component' && column) return betweenChildren(source, at, column, elements, text)
   const wrapper = inside.find(({ name }) => name === 'mj-wrapper') ?? body
-  return betweenChildren(source, inside.includes(body) ? cursor : body.closeStart, wrapper, elements, wanted)
+  return betweenChildren(source, inside.includes(body) ? at : body.closeStart, wrapper, elements, wanted)
 }
 
-export function insertInHtml(source: string, cursor: number, text: string, level: Level): Insertion {
+function textInMjml(source: string, cursor: number | undefined, text: string, elements: Element[]): Insertion {
+  const body = elements.find(({ name }) => name === 'mj-body')
+  const place = cursor ?? (body ? aboveFooter(source, body, elements, 'component') : source.length)
+  const at = outsideOfTag(source, place)
+  const isInside = ({ openEnd, closeStart }: Element) => openEnd <= at && at <= closeStart
+  if (isInAttribute(source, at) || elements.some((each) => textElements.includes(each.name) && isInside(each)))
+    return { at, text }
+  const distance = ({ openEnd, closeStart }: Element) => Math.max(openEnd - at, at - closeStart)
+  const [nearest] = elements.filter(({ name }) => name === 'mj-text').toSorted((a, b) => distance(a) - distance(b))
+  if (!nearest) return insertInMjml(source, cursor, `<mj-text>${text}</mj-text>`, 'component')
+  const content = source.slice(nearest.openEnd, nearest.closeStart).trimEnd()
+  return { at: nearest.openEnd + content.length, text: content === '' ? text : ` ${text}` }
+}
+
+/** The end of the content before the footer: the last section with the link to unsubscribe or the postal address. */
+function aboveFooter(source: string, body: Element, elements: readonly Element[], level: Level): number {
+  const sections = elements.filter(({ parent }) => parent === body)
+  const last = sections.at(-1)
+  const isFooter = last && /unsubscribe_url|brand\.address/.test(source.slice(last.start, last.end))
+  const content = isFooter ? sections.at(-2) : last
+  if (!content) return last?.start ?? body.closeStart
+  const column = elements.findLast(
+    ({ name, start, end }) => columns.includes(name) && content.start <= start && end <= content.end,
+  )
+  return level === 'component' && column ? column.closeStart : content.end
+}
+
+export function insertInHtml(source: string, cursor: number | undefined, text: string, level: Level): Insertion {
   const bodyStart = /<body\b[^>]*>/i.exec(source)
-  const isBefore = bodyStart !== null && cursor < bodyStart.index + bodyStart[0].length
-  if (level === 'text' || !isBefore) return { at: outsideOfTag(source, cursor), text }
+  const isBefore = bodyStart !== null && (cursor ?? 0) < bodyStart.index + bodyStart[0].length
+  if (cursor !== undefined && (level === 'text' || !isBefore)) return { at: outsideOfTag(source, cursor), text }
   const end = source.toLowerCase().lastIndexOf('</body')
   return { at: end === -1 ? source.length : end, text: `${text}\n` }
 }
@@ -93,11 +138,21 @@ function elementsOf(source: string): Element[] {
 
 /** After the tag that contains the position, if it is inside of one. Values of attributes stay as they are. */
 function outsideOfTag(source: string, position: number): number {
-  const start = source.lastIndexOf('<', position - 1)
-  if (start === -1 || source.lastIndexOf('>', position - 1) > start || !/^<[/!a-z]/i.test(source.slice(start)))
-    return position
-  const quotes = source.slice(start, position).split('"').length - 1
-  if (quotes % 2 === 1) return position
+  const start = tagAround(source, position)
+  if (start === undefined || isInAttribute(source, position)) return position
   const end = source.indexOf('>', position)
   return end === -1 ? position : end + 1
+}
+
+function isInAttribute(source: string, position: number): boolean {
+  const start = tagAround(source, position)
+  return start !== undefined && source.slice(start, position).split('"').length % 2 === 0
+}
+
+/** The start of the tag that contains the position. */
+function tagAround(source: string, position: number): number | undefined {
+  const start = source.lastIndexOf('<', position - 1)
+  if (start === -1 || source.lastIndexOf('>', position - 1) > start || !/^<[/!a-z]/i.test(source.slice(start)))
+    return undefined
+  return start
 }

@@ -13,7 +13,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
+import { AttemptTime, isSoon, Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { MailServerForm } from './mail-server-form.tsx'
 import { carriedEmail, MailServerStatus } from './mail-server-status.tsx'
@@ -129,12 +129,13 @@ function Situation({ server }: { server: MailServer }) {
     <Notice tone="bad" title="This mail server doesn’t accept email">
       <Text className="break">{server.failure}</Text>
       <Text mt="xs">
-        Emails go through your other mail servers for them. If there is none, they wait.
-        {server.next_try_at && (
+        Your other mail servers carry its email meanwhile. Without one, emails wait.{' '}
+        {server.next_try_at && !isSoon(server.next_try_at) ? (
           <>
-            {' '}
-            Next try: <Time at={server.next_try_at} />.
+            Next attempt <AttemptTime at={server.next_try_at} />.
           </>
+        ) : (
+          'Retrying now.'
         )}
       </Text>
     </Notice>

@@ -4,6 +4,7 @@ import '@mantine/spotlight/styles.css'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
 import {
+  IconBook,
   IconFilter,
   IconMailForward,
   IconSearch,
@@ -12,24 +13,29 @@ import {
   IconUser,
   IconUsersGroup,
   IconWebhook,
+  IconWorld,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
 import { api, pageOf } from '../api/client.ts'
-import type { Broadcast, Contact, FlowRow, Group, Message, Segment, Webhook } from '../api/types.ts'
+import type { Broadcast, Contact, Domain, FlowRow, Group, MailServer, Message, Segment, Webhook } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
+import { domainsQuery } from '../domains/domains.api.ts'
+import { mailServersQuery } from '../mail-servers/mail-servers.api.ts'
 import { paths } from '../paths.ts'
 import { segmentsQuery } from '../segments/segments.api.ts'
+import { guides as guidesAddress } from '../ui/api-reference.tsx'
 import { webhooksQuery } from '../webhooks/webhooks.api.ts'
 import { byIdQuery, idAction, isId } from './by-id.tsx'
 import { useCommands } from './commands.tsx'
+import { type GuideSection, guideIndexQuery, guidesFound } from './guides.ts'
 import { useSearchRequests } from './open-search.ts'
 
 const typingPauseMs = 200
 const perKind = 5
 
-/** Ctrl-K: finds contacts, flows, broadcasts, messages, groups, segments, webhooks, ids and pages, and runs actions. */
+/** Ctrl-K: finds records by name or id, pages and guides, and runs actions. */
 export function Search() {
   const navigate = useNavigate()
   const requests = useSearchRequests()
@@ -108,10 +114,15 @@ function useFound(query: string, navigate: NavigateFunction) {
   const groups = useQuery({ ...groupsQuery, ...search })
   const segments = useQuery({ ...segmentsQuery, ...search })
   const webhooks = useQuery({ ...webhooksQuery, ...search })
+  const domains = useQuery({ ...domainsQuery, ...search })
+  const servers = useQuery({ ...mailServersQuery, ...search, refetchInterval: false })
+  const guides = useQuery({ ...guideIndexQuery, enabled: search.enabled })
   const has = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(query.toLowerCase()))
   const groupsFound = groups.data?.filter(({ name }) => has(name)).slice(0, perKind) ?? []
   const segmentsFound = segments.data?.filter(({ name }) => has(name)).slice(0, perKind) ?? []
   const webhooksFound = webhooks.data?.filter(({ name, url }) => has(name, url)).slice(0, perKind) ?? []
+  const domainsFound = domains.data?.filter(({ name }) => has(name)).slice(0, perKind) ?? []
+  const serversFound = servers.data?.filter(({ name, host }) => has(name, host)).slice(0, perKind) ?? []
   const found: SpotlightActionGroupData[] = [
     { group: 'Contacts', actions: (contacts.data?.items ?? []).map((contact) => contactAction(contact, navigate)) },
     { group: 'Flows', actions: (flows.data?.items ?? []).map((flow) => flowAction(flow, navigate)) },
@@ -123,13 +134,16 @@ function useFound(query: string, navigate: NavigateFunction) {
     { group: 'Groups', actions: groupsFound.map((group) => groupAction(group, navigate)) },
     { group: 'Segments', actions: segmentsFound.map((segment) => segmentAction(segment, navigate)) },
     { group: 'Webhooks', actions: webhooksFound.map((webhook) => webhookAction(webhook, navigate)) },
+    { group: 'Domains', actions: domainsFound.map((domain) => domainAction(domain, navigate)) },
+    { group: 'Mail servers', actions: serversFound.map((server) => mailServerAction(server, navigate)) },
+    { group: 'Guides', actions: guidesFound(guides.data ?? [], query).map(guideAction) },
   ]
   const withId = byId.data ? [{ group: 'Found by ID', actions: [idAction(query, byId.data, navigate)] }] : []
   return {
     groups: query === '' ? [] : isId(query) ? withId : found,
-    searching: [contacts, flows, broadcasts, messages, groups, segments, webhooks, byId].some(
-      (asked) => asked.isFetching,
-    ),
+    searching: [
+      ...[contacts, flows, broadcasts, messages, groups, segments, webhooks, domains, servers, guides, byId],
+    ].some((asked) => asked.isFetching),
   }
 }
 
@@ -176,6 +190,29 @@ const segmentAction = (segment: Segment, navigate: NavigateFunction): SpotlightA
   label: segment.name,
   leftSection: <IconFilter size={18} aria-hidden />,
   onClick: () => void navigate(paths.segment(segment.id)),
+})
+
+const domainAction = (domain: Domain, navigate: NavigateFunction): SpotlightActionData => ({
+  id: domain.id,
+  label: domain.name,
+  leftSection: <IconWorld size={18} aria-hidden />,
+  onClick: () => void navigate(paths.domain(domain.id)),
+})
+
+const mailServerAction = (server: MailServer, navigate: NavigateFunction): SpotlightActionData => ({
+  id: server.id,
+  label: server.name,
+  description: server.host,
+  leftSection: <IconMailForward size={18} aria-hidden />,
+  onClick: () => void navigate(paths.mailServer(server.id)),
+})
+
+const guideAction = ({ guide, title, heading, anchor }: GuideSection): SpotlightActionData => ({
+  id: `guide ${guide}#${anchor}`,
+  label: heading || title,
+  description: heading ? title : '',
+  leftSection: <IconBook size={18} aria-hidden />,
+  onClick: () => void window.open(`${guidesAddress}${guide}${anchor && `#${anchor}`}`, '_blank', 'noreferrer'),
 })
 
 const webhookAction = (webhook: Webhook, navigate: NavigateFunction): SpotlightActionData => ({

@@ -43,7 +43,12 @@ function RegisterForm() {
   const form = useRequestForm({
     initialValues: { organization_name: '', email: '', password: '' },
     send: ({ organization_name, email, password }) =>
-      register({ organization_name: organization_name.trim(), email: email.trim(), password }),
+      register({
+        organization_name: organization_name.trim(),
+        email: email.trim(),
+        password,
+        timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      }),
     onSuccess: startSession,
   })
   return (

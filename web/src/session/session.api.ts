@@ -20,8 +20,8 @@ export const checklistQuery = queryOptions({
   queryFn: () => dataOf(api.GET('/api/v1/organization/checklist')),
 })
 
-export const register = (body: { organization_name: string; email: string; password: string }) =>
-  dataOf(api.POST('/api/v1/auth/register', { body }))
+type Registration = { organization_name: string; email: string; password: string; timezone: string }
+export const register = (body: Registration) => dataOf(api.POST('/api/v1/auth/register', { body }))
 export const login = (body: { email: string; password: string }) => dataOf(api.POST('/api/v1/auth/login', { body }))
 export const findInvitation = (token: string) =>
   dataOf(api.GET('/api/v1/auth/invitations/{token}', { params: { path: { token } } }))

@@ -53,7 +53,7 @@ function FailingServerBanner({ servers }: { servers: SendingStatus['mail_servers
       {servers.map(({ id, name, failure, next_try_at: next }) => (
         <Notice key={id} tone="warn" role="status" title={`The mail server ${name} does not accept email`}>
           {failure && <span className="break">{failure}. </span>}
-          Other mail servers carry its emails if they may.{' '}
+          Your other mail servers carry its email meanwhile.{' '}
           {next && (
             <>
               Next attempt <AttemptTime at={next} />.{' '}

@@ -1,5 +1,8 @@
 import { useElementSize } from '@mantine/hooks'
+import { type ReactNode, useRef } from 'react'
 import classes from './email-frame.module.css'
+import { pickedAt, reveal } from './pick-in-frame.ts'
+import type { Picked } from './shown-text.ts'
 
 type Props = {
   html: string
@@ -10,21 +13,46 @@ type Props = {
   scheme?: 'light' | 'dark'
   /** Styles that are added to those of the email. */
   css?: string
+  /** Lets the user choose texts, links and images. `top` is where the click was, in pixels of the frame. */
+  picking?: { onPick: (picked: Picked, top: number) => void; revealed?: string | undefined }
+  /** Shown on the email. */
+  overlay?: ReactNode
 }
+
+const linkSandbox = 'allow-popups allow-popups-to-escape-sandbox'
+/** The app may read such a frame. It still runs no script, and opens no window: a script there would be one of the app. */
+const pickSandbox = 'allow-same-origin'
 
 /**
  * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
  * the content is controlled by the authors of the template and its data.
  */
-export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme = 'light', css }: Props) {
+export function EmailFrame(props: Props) {
+  const { html, title, layoutWidth, height = '60vh', scheme = 'light', css, picking, overlay } = props
   const { ref, width } = useElementSize()
   const scale = layoutWidth && width > 0 ? Math.min(1, width / layoutWidth) : 1
+  const scrolledTo = useRef(0)
+  const prepare = ({ contentDocument: shown, contentWindow }: HTMLIFrameElement) => {
+    if (!shown || !contentWindow || !picking) return
+    shown.addEventListener('click', (event) => {
+      event.preventDefault()
+      const picked = pickedAt(event, shown)
+      if (picked) picking.onPick(picked, Math.round(event.clientY * scale))
+    })
+    // Every change of the template loads the email again.
+    contentWindow.scrollTo({ top: scrolledTo.current })
+    if (picking.revealed !== undefined) reveal(shown, picking.revealed)
+    contentWindow.addEventListener('scroll', () => {
+      scrolledTo.current = contentWindow.scrollY
+    })
+  }
   return (
     <div ref={ref} className={classes.desk} style={{ height }}>
       <iframe
         title={title}
         className={classes.frame}
-        sandbox="allow-popups allow-popups-to-escape-sandbox"
+        sandbox={picking ? pickSandbox : linkSandbox}
+        onLoad={(event) => prepare(event.currentTarget)}
         data-inverted={(scheme === 'dark' && !hasDarkStyles(html)) || undefined}
         srcDoc={withLinksInNewTab(withScheme(html, scheme)) + (css ? `<style>${css}</style>` : '')}
         style={{
@@ -34,6 +62,7 @@ export function EmailFrame({ html, title, layoutWidth, height = '60vh', scheme =
           transform: scale < 1 ? `scale(${scale})` : undefined,
         }}
       />
+      {overlay}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Loader, Modal, Paper, SegmentedControl, Skeleton, Switch, Text, Title } from '@mantine/core'
 import { IconArrowsMaximize, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
+import { type ComponentProps, type ReactNode, useState } from 'react'
 import { EmailFrame, EmailText, hasDarkStyles } from './email-frame.tsx'
 import classes from './preview-panel.module.css'
 
@@ -37,10 +37,10 @@ type Props = {
   css?: string
   /** Choices and problems, above the email. */
   children?: ReactNode
-}
+} & Pick<ComponentProps<typeof EmailFrame>, 'picking' | 'overlay'>
 
 /** A rendered email as on a desktop or a phone, in light or dark mode, or as text. */
-export function PreviewPanel({ title, email, isUpdating, instead, css, children }: Props) {
+export function PreviewPanel({ title, email, isUpdating, instead, css, children, ...editing }: Props) {
   const [dark, setDark] = useState(false)
   // On a phone, the email as on a desktop would be too small to read.
   const [mode, setMode] = useState<PreviewMode>(() => (matchMedia('(max-width: 48em)').matches ? 'phone' : 'desktop'))
@@ -108,6 +108,7 @@ export function PreviewPanel({ title, email, isUpdating, instead, css, children 
           ) : (
             <EmailFrame
               {...frame}
+              {...editing}
               title="Preview of the email"
               height="min(560px, 60vh)"
               layoutWidth={mode === 'phone' ? phoneWidth : desktopWidth}
