@@ -14,9 +14,9 @@ import { ensurePartitions } from '../src/events/partitions.ts'
 import { createFlow } from '../src/flows/flows.ts'
 import { TemplateRunner } from '../src/flows/template-runner.ts'
 import { openLog } from '../src/runtime/log.ts'
+import { StageRegistry } from '../src/runtime/stage-registry.ts'
 import { TaskPool } from '../src/tasks/pool.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../src/values/ids.ts'
-import { StageRegistry } from '../src/runtime/stage-registry.ts'
 import { toText } from '../src/values/ids.ts'
 
 const help = `Usage: npm run seed

@@ -108,7 +108,7 @@ const calibration = JSON.stringify(
 /** Reads the blocks that the service logs. A block is logged after the input that caused it, and before the one after the next. */
 function blockMonitor(victim: Victim) {
   let start = 0
-  let sent: { at: number; name: string }[] = []
+  const sent: { at: number; name: string }[] = []
   return {
     start: () => {
       start = victim.service.output().length

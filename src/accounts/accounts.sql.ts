@@ -35,10 +35,7 @@ export type Account = User & { passwordHash: string; sessionEpoch: number }
 /** The first organization becomes the operator's. Must be called while holding `lockSignup`. */
 type NewOrganization = { id: OrganizationId; name: string; selfRegistered: boolean; timezone?: string | undefined }
 
-export const insertOrganization = (
-  tx: Tx,
-  { id, name, selfRegistered, timezone = 'UTC' }: NewOrganization,
-) =>
+export const insertOrganization = (tx: Tx, { id, name, selfRegistered, timezone = 'UTC' }: NewOrganization) =>
   tx`
     insert into organizations (id, name, timezone, self_registered, is_operator)
     select ${id}::uuid, ${name}, ${timezone}, ${selfRegistered}::boolean,

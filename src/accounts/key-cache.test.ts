@@ -3,8 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { failureLog } from '../../test/support/failure-log.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import type { Db } from '../db/db.ts'
-import { parseId } from '../values/ids.ts'
 import { StageRegistry } from '../runtime/stage-registry.ts'
+import { parseId } from '../values/ids.ts'
 import { KeyCache } from './key-cache.ts'
 
 test('rejects a key that is deleted while it is being looked up', async () => {

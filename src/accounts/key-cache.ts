@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import type { StageRegistry } from '../runtime/stage-registry.ts'
-import { clientNetwork } from '../values/client-address.ts'
 import type { Batcher } from '../runtime/batcher.ts'
 import type { FailureLog } from '../runtime/failure-log.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { clientNetwork } from '../values/client-address.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 

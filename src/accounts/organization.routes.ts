@@ -6,13 +6,13 @@ import { checkIfMatch, editedSince, etagOf } from '../http/etag.ts'
 import { tagRoutes } from '../http/tags.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { checkTimeZone } from './accounts.ts'
 import {
   findOrganizationForUpdate,
   type Organization,
   type OrganizationChange,
   updateOrganization,
 } from './accounts.sql.ts'
+import { checkTimeZone } from './accounts.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
 

@@ -18,9 +18,9 @@ import { until } from '../../test/support/until.ts'
 import { addPendingCounts } from '../events/pending-counts.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
 import { EventRecorder, type NewEvent, recordEvents } from '../events/record.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { dayMs, hourMs } from '../values/durations.ts'
 import type { EventName } from '../values/event-types.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { toText } from '../values/ids.ts'
 
 type Recipient = ListedRecipient & { message_id: string; links: string[] }

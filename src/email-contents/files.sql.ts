@@ -75,7 +75,11 @@ export function insertChunks(
   chunks: readonly { id: FileId; position: number; chunk: Buffer }[],
 ) {
   let end = 1
-  const starts = chunks.map(({ chunk }) => (end += chunk.length) - chunk.length)
+  const starts = chunks.map(({ chunk }) => {
+    const start = end
+    end += chunk.length
+    return start
+  })
   return tx`
     insert into stored_file_chunks (organization_id, file_id, position, bytes)
     select ${organizationId}, chunk.file_id, chunk.position, substring(content.bytes from chunk.start for chunk.length)

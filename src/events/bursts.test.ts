@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts, type World } from '../../test/support/event-world.ts'
 import { isPartOfBurst } from '../../test/support/recount.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { newId } from '../values/ids.ts'
 import { labelAsMachine } from './bursts.sql.ts'
 import { burstsOf } from './bursts.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)

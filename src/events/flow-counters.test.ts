@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record } from '../../test/support/event-world.ts'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const at = '2026-03-01T10:40:00Z'

@@ -5,11 +5,11 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, openDb } from '../db/db.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { leastId } from '../values/ids.ts'
 import { createPartition } from './partitions.sql.ts'
 import { dropOldEvents, ensurePartitions } from './partitions.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { derivedEventId, EventRecorder, recordEvents } from './record.ts'
 
 const rowsByPartition = async (db: Db) => {

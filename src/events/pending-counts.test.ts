@@ -5,9 +5,9 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { EventRecorder } from './record.ts'
 
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { click, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { readMigrations } from '../db/migrate.ts'
-import { rebuildCounters } from './rebuild.ts'
 import { StageRegistry } from '../runtime/stage-registry.ts'
+import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
 async function recorded({ db }: TestDb) {

@@ -11,8 +11,8 @@ import {
 } from '../../test/support/event-world.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
-import { rebuildCounters } from './rebuild.ts'
 import { StageRegistry } from '../runtime/stage-registry.ts'
+import { rebuildCounters } from './rebuild.ts'
 import { EventRecorder } from './record.ts'
 
 async function createWorlds(db: Db, number: number): Promise<World[]> {

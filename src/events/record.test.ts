@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { click, createWebhook, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
 import { createTestDb, openAgain } from '../../test/support/test-db.ts'
 import { Hints } from '../queue/hints.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { newId } from '../values/ids.ts'
 import { addPendingCounts } from './pending-counts.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { derivedEventId, EventRecorder } from './record.ts'
 
 const bounce = (type: 'hard' | 'soft', reason = 'no such user'): BounceDetail => ({

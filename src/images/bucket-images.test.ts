@@ -11,9 +11,9 @@ import { removeUnusedObjects } from '../email-contents/bucket-cleanup.ts'
 import { BucketFiles } from '../email-contents/bucket-files.ts'
 import { Bucket, bucketOf } from '../object-storage/bucket.ts'
 import { eraseDeletedOrganizations } from '../privacy/erase-organization.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { moveImages } from './move-images.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { ServedImages } from './served-images.ts'
 
 const log = pino({ level: 'silent' })

@@ -15,10 +15,10 @@ import { until } from '../../test/support/until.ts'
 import { BucketFiles } from '../email-contents/bucket-files.ts'
 import { createServer } from '../http/server.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { parseId } from '../values/ids.ts'
 import { formatOf } from './formats.ts'
 import { imageFileRoutes } from './image-files.routes.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { ServedImages } from './served-images.ts'
 
 const failures = failureLog(pino({ level: 'silent' }))

@@ -1,5 +1,5 @@
-import { RateLimit } from '../runtime/rate-limit.ts'
 import type { NamedStages } from '../runtime/named-stages.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { PostOutcome } from '../webhooks/post-outcome.ts'
 import { reasonInWords } from '../webhooks/post-outcome.ts'

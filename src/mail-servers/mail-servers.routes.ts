@@ -5,8 +5,8 @@ import { isOperator, memberOf, operatorsOnly, organizationIdOf, targetOf } from 
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, IdParams, Nothing, ok } from '../http/envelope.ts'
 import { tagRoutes } from '../http/tags.ts'
-import type { RateLimit } from '../runtime/rate-limit.ts'
 import type { NamedStages } from '../runtime/named-stages.ts'
+import type { RateLimit } from '../runtime/rate-limit.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { MailServer } from './mail-server.ts'
 import {

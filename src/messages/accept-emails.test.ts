@@ -3,9 +3,9 @@ import { anySender } from '../../test/support/senders.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { BuiltInFlows } from '../flows/built-in-flows.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { EmailAcceptor } from './accept-emails.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import type { EmailSubmission } from './email-request.ts'
 
 /** An email by SMTP: each recipient has a key, as made from the Message-ID. */

@@ -7,9 +7,9 @@ import { startSharedApp, startTestApp, type TestApp } from '../../test/support/t
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { parseId } from '../values/ids.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { Acceptor } from './accept.ts'
 
 const newApp = await startSharedApp({}, ['serve'])

@@ -3,10 +3,10 @@ import { contentToHandOver, type NewContent } from '../email-contents/contents.t
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import { type ContactId, newId, type OrganizationId } from '../values/ids.ts'
 import type { NewMessage, Recipient } from './accept.sql.ts'
-import { keyReused } from './replay.ts'
 import { laneOf } from './draft.ts'
 import type { AcceptedMessage, DraftedEmail, EmailRequest, Item } from './email-request.ts'
 import type { Allowance } from './new-organization-quota.ts'
+import { keyReused } from './replay.ts'
 import type { DraftToWrite } from './write-messages.ts'
 
 export type LookUps = {

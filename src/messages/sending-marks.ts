@@ -1,8 +1,8 @@
 import { createBatcher, type ItemBatcher } from '../db/cluster/batches.ts'
-import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { groupBy } from '../values/group-by.ts'
 import { markSending, unmarkSending } from './sending-marks.sql.ts'
 

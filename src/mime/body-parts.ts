@@ -150,7 +150,10 @@ export class BodyPartFinder {
   #readDelimiter(start: number, end: number): void {
     const first = this.#data[start + delimiter.length]
     // Nearly every line that starts with hyphens, of which an email may have millions.
-    if (!this.#boundaries.some((boundary) => boundary.charCodeAt(0) === first)) return this.#keep(end)
+    if (!this.#boundaries.some((boundary) => boundary.charCodeAt(0) === first)) {
+      this.#keep(end)
+      return
+    }
     const line = this.#data.toString('latin1', start + delimiter.length, end).trimEnd()
     const level = this.#boundaries.findLastIndex((boundary) => line === boundary || line === `${boundary}--`)
     this.#keep(level === -1 ? end : start)

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { openCachedDns } from '../domains/dns.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import type { Limit } from '../sending-limits/sending-limits.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { upsertLimits } from './receiving-sites.sql.ts'
 import { ReceivingSites } from './receiving-sites.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { SiteLookup } from './site-lookup.ts'
 
 let testDb: TestDb

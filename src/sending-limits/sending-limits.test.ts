@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDb, openAgain, type TestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { type StartedStatement, statementChannelName } from '../db/statement-channel.ts'
-import { newId } from '../values/ids.ts'
 import { StageRegistry } from '../runtime/stage-registry.ts'
+import { newId } from '../values/ids.ts'
 import { installationId, type Limit, SendingLimits, type Taken } from './sending-limits.ts'
 
 let testDb: TestDb

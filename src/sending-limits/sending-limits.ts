@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { createBatcher, type DbBatcherOptions, type ItemBatcher, inTurn } from '../db/cluster/batches.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { leastUuid, type OrganizationId } from '../values/ids.ts'
 import { type Limit, type Urgency, urgencies } from './limit.ts'
 import { type LimitUse, OpenLimit, type Refused } from './open-limit.ts'

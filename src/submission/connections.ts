@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import { canonicalAddress, clientNetwork } from '../values/client-address.ts'
 import type { Stage } from '../runtime/stage.ts'
 import type { StageRegistry } from '../runtime/stage-registry.ts'
+import { canonicalAddress, clientNetwork } from '../values/client-address.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { SubmissionLimits } from './limits.ts'
 

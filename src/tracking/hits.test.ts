@@ -7,10 +7,10 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, expect, test } from 'vitest'
 import type { NewEvent } from '../events/record.ts'
+import { StageRegistry } from '../runtime/stage-registry.ts'
 import { newId } from '../values/ids.ts'
 import type { Entry } from './entries.ts'
 import { Hits, type HitsParts } from './hits.ts'
-import { StageRegistry } from '../runtime/stage-registry.ts'
 import { Spool } from './spool.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'waxwing-hits-'))

@@ -2,8 +2,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import { join, parse } from 'node:path'
 import type { Batcher } from '../runtime/batcher.ts'
 import type { StageRegistry } from '../runtime/stage-registry.ts'
-import type { OrganizationId } from '../values/ids.ts'
 import { syncDirectory } from '../runtime/sync-directory.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { newId } from '../values/ids.ts'
 
 const MiB = 1024 * 1024

@@ -77,14 +77,14 @@ type Choice = {
 }
 
 /** Returns a value for the schema. `isFull`: with optional properties, and with the last of several alternatives. */
-function valueOf(schema: Schema, resolve: Resolve, choice: Choice, name = '', depth = 0): unknown {
+function inputFor(schema: Schema, resolve: Resolve, choice: Choice, name = '', depth = 0): unknown {
   const found = resolve(schema)
   if (found.const !== undefined) return found.const
   if (found.enum) return found.enum[0]
   const alternatives = found.anyOf ?? found.oneOf
   if (alternatives) {
     const given = alternatives.filter((each) => resolve(each).type !== 'null')
-    return valueOf(given[choice.isFull && depth < depthMax ? given.length - 1 : 0]!, resolve, choice, name, depth)
+    return inputFor(given[choice.isFull && depth < depthMax ? given.length - 1 : 0]!, resolve, choice, name, depth)
   }
   const types = [found.type ?? (found.properties ? 'object' : 'string')].flat()
   const type = choice.isFull && types.includes('array') ? 'array' : types[0]
@@ -93,7 +93,7 @@ function valueOf(schema: Schema, resolve: Resolve, choice: Choice, name = '', de
       return objectOf(found, resolve, choice, depth)
     case 'array': {
       if (depth >= depthMax) return []
-      const item = valueOf(found.items ?? {}, resolve, choice, name, depth + 1)
+      const item = inputFor(found.items ?? {}, resolve, choice, name, depth + 1)
       return Array.from({ length: Math.max(found.minItems ?? 0, choice.items(found, depth)) }, () => item)
     }
     case 'integer':
@@ -112,12 +112,12 @@ function objectOf(schema: Schema, resolve: Resolve, choice: Choice, depth: numbe
   const wanted = Object.entries(schema.properties ?? {}).filter(
     ([name]) => schema.required?.includes(name) || (choice.isFull && depth < depthMax),
   )
-  return Object.fromEntries(wanted.map(([name, each]) => [name, valueOf(each, resolve, choice, name, depth + 1)]))
+  return Object.fromEntries(wanted.map(([name, each]) => [name, inputFor(each, resolve, choice, name, depth + 1)]))
 }
 
 /** A value that people would send: short, and valid wherever the schema and the names say enough. */
 export const sampleOf = (schema: Schema, resolve: Resolve, known: Known, isFull = false): unknown =>
-  valueOf(schema, resolve, { text: sampleText(known), items: () => 1, isFull })
+  inputFor(schema, resolve, { text: sampleText(known), items: () => 1, isFull })
 
 const sampleText =
   (known: Known) =>
@@ -172,7 +172,7 @@ export function* inputsOf(
 
   const texts = stringsIn(schema, resolve)
   const build = (choice: Omit<Choice, 'isFull'>) =>
-    JSON.stringify(valueOf(schema, resolve, { ...choice, isFull: true }))
+    JSON.stringify(inputFor(schema, resolve, { ...choice, isFull: true }))
   /** Escapes may make a text six times as long as intended. */
   const fitting = (buildScaled: (scale: number) => string): string => {
     for (let scale = 1; scale > 1e-4; scale /= 2) {
@@ -255,6 +255,6 @@ function stringsIn(schema: Schema, resolve: Resolve): number {
     count++
     return ''
   }
-  valueOf(schema, resolve, { text, items: () => 1, isFull: true })
+  inputFor(schema, resolve, { text, items: () => 1, isFull: true })
   return Math.max(1, count)
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { asDistributed } from '../../../test/support/as-distributed.ts'
 import { createTestDb } from '../../../test/support/test-db.ts'
+import { StageRegistry } from '../../runtime/stage-registry.ts'
 import { newId, type OrganizationId } from '../../values/ids.ts'
 import type { Db } from '../db.ts'
 import { createBatcher, createNodeBatcher, perOrganization } from './batches.ts'
-import { StageRegistry } from '../../runtime/stage-registry.ts'
 import { findNodesOf } from './nodes.ts'
 
 const distributed = { isDistributed: true } as Db

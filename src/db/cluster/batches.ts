@@ -151,9 +151,9 @@ class KeyedBatchers<Key extends string | number, Item, Result> implements ItemBa
     return this.#waiting.size + this.#sum(({ waiting }) => waiting)
   }
 
-  #sum(valueOf: (batcher: Batcher<Item, Result>) => number): number {
+  #sum(count: (batcher: Batcher<Item, Result>) => number): number {
     let sum = 0
-    for (const batcher of this.#batchers.values()) sum += valueOf(batcher)
+    for (const batcher of this.#batchers.values()) sum += count(batcher)
     return sum
   }
 

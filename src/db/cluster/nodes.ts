@@ -1,6 +1,6 @@
 import type { Batcher } from '../../runtime/batcher.ts'
-import type { StageRegistry } from '../../runtime/stage-registry.ts'
 import { createCache } from '../../runtime/cache.ts'
+import type { StageRegistry } from '../../runtime/stage-registry.ts'
 import type { OrganizationId } from '../../values/ids.ts'
 import type { Reader } from '../db.ts'
 import { allValues } from '../rows.ts'

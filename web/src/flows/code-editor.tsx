@@ -1,7 +1,7 @@
 import { html } from '@codemirror/lang-html'
 import { liquid } from '@codemirror/lang-liquid'
-import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { foldEffect } from '@codemirror/language'
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { Annotation } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { basicSetup } from 'codemirror'
