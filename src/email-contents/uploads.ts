@@ -35,13 +35,11 @@ export class Uploads {
 
   /** Waits until another large request may be received. Throws `Refusal` if there are too many of them. */
   async begin(organizationId: OrganizationId): Promise<Upload> {
-    await this.checkSpace(organizationId, 0)
     return this.#open(organizationId, await this.#large.acquire(organizationId))
   }
 
   /** For an email that is received over SMTP, where the number of emails is limited. */
-  async beginSubmitted(organizationId: OrganizationId): Promise<Upload> {
-    await this.checkSpace(organizationId, 0)
+  beginSubmitted(organizationId: OrganizationId): Upload {
     return this.#open(organizationId, () => {})
   }
 
@@ -49,14 +47,23 @@ export class Uploads {
     return new Upload({ db: this.#db, organizationId, writes: this.#writes, release })
   }
 
-  /** Throws `Refusal` if files of this size would exceed the storage of the organization. */
-  async checkSpace(organizationId: OrganizationId, bytes: number): Promise<void> {
+  /**
+   * Throws `Refusal` if files of this size would exceed the storage of the organization, except for a repeated request, which
+   * stores nothing.
+   */
+  async checkSpace(
+    organizationId: OrganizationId,
+    bytes: number,
+    isRepeated: () => Promise<boolean> = async () => false,
+  ): Promise<void> {
     const size = await this.#sizeOf(organizationId)
-    if (size.bytes + bytes > this.#bytesMax)
+    if (size.bytes + bytes > this.#bytesMax) {
+      if (await isRepeated()) return
       throw new Refusal(
         'conflict',
         `The attachments of your organization take more than ${this.#bytesMax / mib} MB. They are deleted 30 days after their emails are sent.`,
       )
+    }
     size.bytes += bytes
   }
 

@@ -10,8 +10,9 @@ import type { Settled } from '../runtime/batcher.ts'
 import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import { groupBy } from '../values/group-by.ts'
-import type { ContactId } from '../values/ids.ts'
+import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
+  areKeysUsed,
   findUsedEmailKeys,
   findUsedKeys,
   insertKeys,
@@ -76,6 +77,11 @@ export class EmailAcceptor {
       splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
     this.#batcher = createBatcher(parts.db, parts.stages, options)
+  }
+
+  /** Whether submissions with these keys were accepted, so that they are only answered again. */
+  async areRepeated(organizationId: OrganizationId, keys: readonly string[]): Promise<boolean> {
+    return keys.length > 0 && areKeysUsed(this.#parts.db, organizationId, keys)
   }
 
   /** Throws `Refusal` if nothing could be accepted because of the submission as a whole. */
@@ -234,7 +240,7 @@ async function replay(tx: Tx, pending: Pending[], results: Result[]): Promise<Pe
     if (!found) return true
     results[index] =
       found.requestHash === item.requestHash
-        ? { ok: true, value: { results: resultsOf(found.answer as StoredAnswer), replayed: true } }
+        ? { ok: true, value: { results: resultsOf(found.answer as StoredAnswer, item.emails), replayed: true } }
         : { ok: false, error: keyReused() }
     return false
   })

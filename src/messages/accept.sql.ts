@@ -1,6 +1,6 @@
 import type { Standing } from '../contacts/eligibility.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { countRows } from '../db/rows.ts'
+import { countRows, onlyValue } from '../db/rows.ts'
 import { sql } from '../db/sql.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, EmailId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -272,6 +272,13 @@ export const findUsedKeys = (db: Reader, keys: { organizationId: OrganizationId;
     join idempotency_keys used on used.organization_id = key.organization_id and used.key = key.key
     join messages on messages.organization_id = used.organization_id and messages.id = used.message_id
     where used.created_at >= now() - interval '24 hours'`
+
+/** Whether all of these keys were used within the last 24 hours. */
+export const areKeysUsed = (db: Reader, organizationId: OrganizationId, keys: readonly string[]) =>
+  onlyValue(db<{ areUsed: boolean }>`
+    select count(*) = cardinality(${keys}::text[]) as are_used from idempotency_keys
+    where organization_id = ${organizationId} and key = any (${keys}::text[])
+      and created_at >= now() - interval '24 hours'`)
 
 export type UsedEmailKey = { organizationId: OrganizationId; key: string; requestHash: string; answer: unknown }
 

@@ -12,7 +12,7 @@ import { Pacer } from '../runtime/pacer.ts'
 import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { Refusal } from '../values/errors.ts'
 import type { ContactId, FlowId, FlowVersionId, OrganizationId } from '../values/ids.ts'
-import { findFlowStates, flowsOf, lockRecipients, type NewMessage } from './accept.sql.ts'
+import { areKeysUsed, findFlowStates, flowsOf, lockRecipients, type NewMessage } from './accept.sql.ts'
 import { acceptWeights, weightOf } from './accept-weights.ts'
 import { type Accepted, checkFlow, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
@@ -83,6 +83,11 @@ export class Acceptor {
       splitOn: (error) => isDataFault(error) || error instanceof Refusal,
     }
     this.#batcher = createBatcher(db, stages, options)
+  }
+
+  /** Whether a request with this key was accepted, so that it is only answered again. */
+  async isRepeated(organizationId: OrganizationId, key: string | null): Promise<boolean> {
+    return key !== null && areKeysUsed(this.#db, organizationId, [key])
   }
 
   async accept(request: SendRequest): Promise<Accepted> {

@@ -137,6 +137,26 @@ test('an organization has a limited storage, which others do not notice', async 
   expect((await app.publicApi('POST', '/emails', email)).status).toBe(200)
 })
 
+test('a repeated request gets its first response also if the storage is full', async () => {
+  await using app = await startTestApp({}, ['serve'], { tuning: { attachmentMibPerOrganization: 1 } })
+  const flow_id = await createFlow(app)
+  const withFile = () => ({ attachments: [file('a.bin', randomBytes(500_000))] })
+  const [toAda, throughFlow] = [{ ...email, ...withFile() }, withFile()]
+  const post = [
+    (key: string) => app.publicApi('POST', '/emails', toAda, { 'idempotency-key': `email-${key}` }),
+    (key: string) => send(app, flow_id, throughFlow, { 'idempotency-key': `flow-${key}` }),
+  ]
+  for (const each of post) {
+    const first = await each('first')
+    expect(first.status, first.text).toBe(200)
+  }
+  for (const each of post) {
+    expect((await each('another')).status).toBe(409)
+    const again = await each('first')
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+  }
+})
+
 test('files are deleted after their time, but not while their email is queued', async () => {
   await using app = await startTestApp({}, ['serve'])
   const attachments = [file('a.bin', randomBytes(300_000))]

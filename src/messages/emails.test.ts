@@ -3,6 +3,7 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { startReceiver } from '../../test/support/webhook-receiver.ts'
+import { parseId } from '../values/ids.ts'
 import { parseMailbox } from './email-input.ts'
 
 /** A busy machine needs a tenth of this. An expression that tries every end of the name takes more than a second. */
@@ -201,6 +202,20 @@ test('concurrent requests with one idempotency key send once', async () => {
   expect(list.body.data).toHaveLength(2)
   const other = await send(app, { to: 'ada@example.com' }, { 'idempotency-key': 'order-1' })
   expect([other.status, other.body.error.type]).toEqual([409, 'idempotency_key_reused'])
+})
+
+test('an erased contact is in no answer that is kept for repeated requests', async () => {
+  const app = await newApp()
+  const to = ['ada@example.com', 'ben@example.com']
+  const first = await send(app, { to }, { 'idempotency-key': 'order-2' })
+  const contacts = (await app.manage('GET', '/organization/contacts?query=ben%40example.com')).body.data
+  expect((await app.manage('DELETE', `/organization/contacts/${contacts[0].id}`)).status).toBe(200)
+  const kept = await app.db<{ text: string }>`
+    select row_to_json(idempotency_keys)::text as text from idempotency_keys
+    where organization_id = ${parseId('org', app.organizationId)}`
+  expect(kept.map(({ text }) => text).filter((text) => text.includes('ben@'))).toEqual([])
+  // The repeated request contains the address.
+  expect((await send(app, { to }, { 'idempotency-key': 'order-2' })).body).toEqual(first.body)
 })
 
 test('a scheduled email is sent at its time, and can be cancelled', async () => {

@@ -47,7 +47,8 @@ export async function submitEmails(
     ? read()
     : parts.stages.emailRequests.run(organizationId, read))
   const bytes = emails.reduce((sum, email) => sum + (email instanceof Refusal ? 0 : fileBytesOf(email)), 0)
-  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes)
+  const isRepeated = () => parts.emails.areRepeated(organizationId, idempotencyKey === null ? [] : [idempotencyKey])
+  if (bytes > 0) await parts.uploads.checkSpace(organizationId, bytes, isRepeated)
   const accepted = await parts.emails.accept({ organizationId, emails, isAtomic, idempotencyKey, requestHash })
   return { ...accepted, warnings }
 }

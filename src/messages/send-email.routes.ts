@@ -123,7 +123,8 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
         const unknown = checkUnknownFields(request.body)
         const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key'])
         const content = attachments?.length ? contentOf(attachments, receivedFiles(request)) : undefined
-        if (content) await uploads.checkSpace(organizationId, sizeOf(content))
+        const isRepeated = () => acceptor.isRepeated(organizationId, idempotencyKey)
+        if (content) await uploads.checkSpace(organizationId, sizeOf(content), isRepeated)
         const accepted = await acceptor.accept(
           sendRequest(organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey, content }),
         )

@@ -72,20 +72,19 @@ type AsIs = {
 }
 
 async function acceptAsIs(
-  { emails }: AcceptParts,
+  { emails, uploads }: AcceptParts,
   { organizationId, recipients, email, body }: AsIs,
 ): Promise<MessageId[]> {
   const { head, controls } = email
   const { messageId } = head
   const file = await body.end()
+  const recipientKeys = messageId === null ? [] : recipients.map((recipient) => keyOf(messageId, recipient))
+  await uploads.checkSpace(organizationId, file.bytes, () => emails.areRepeated(organizationId, recipientKeys))
   const { details, html, text } = contentOf(email, file, body.isAscii)
   const request = {
     kind: controls.kind,
     recipients,
-    ...(messageId !== null && {
-      recipientKeys: recipients.map((recipient) => keyOf(messageId, recipient)),
-      contentHash: contentHashOf(email, file),
-    }),
+    ...(messageId !== null && { recipientKeys, contentHash: contentHashOf(email, file) }),
     subject: head.subject,
     tags: checkTags(controls.tags),
     sendAt: null,

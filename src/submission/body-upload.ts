@@ -31,7 +31,7 @@ export class BodyUpload {
     if (this.#file) return this.#file.write(chunk)
     this.#start.push(chunk)
     if (this.#bytes <= chunkBytes) return
-    this.#upload = await this.#uploads.beginSubmitted(this.#organizationId)
+    this.#upload = this.#uploads.beginSubmitted(this.#organizationId)
     this.#file = this.#upload.openFile(Number.POSITIVE_INFINITY, '')
     const start = Buffer.concat(this.#start)
     this.#start = []
@@ -39,7 +39,6 @@ export class BodyUpload {
   }
 
   async end(): Promise<NewFile> {
-    await this.#uploads.checkSpace(this.#organizationId, this.#bytes)
     if (!this.#file) return smallFile(Buffer.concat(this.#start))
     await this.#file.end(null)
     return (this.#upload!.get(0) as { file: NewFile }).file
