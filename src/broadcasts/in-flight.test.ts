@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { emails, fill } from '../../test/support/broadcasts.ts'
 import { startRelay } from '../../test/support/relay.ts'
@@ -54,4 +55,33 @@ test('the outcome of an email in flight is recorded although its broadcast was c
   expect((await world.broadcast.get()).counts).toMatchObject({ recipients: 1, sent: 1 })
   expect(await world.broadcast.recipients('sent')).toHaveLength(1)
   expect([world.attempts.length, world.relay.mails.length, await world.sentEvents()]).toEqual([2, 1, 1])
+})
+
+test('a recipient that is suppressed while its email waits gets none, although its row was read again since', async () => {
+  await using relay = await startRelay({ parse: false })
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let started = 0
+  // An email leaves often enough that rows are read again in the background, before they are too old to be used.
+  relay.onRecipient = async () => {
+    started++
+    await released
+    await sleep(200)
+    return undefined
+  }
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '1' })
+  const { make, group, create } = await fill(app)
+  // As many as may wait for a connection.
+  const addresses = emails('reader', 10)
+  const broadcast = await create([await group('Readers', addresses)])
+  await broadcast.start()
+  await until('the first email', () => started > 0)
+  const suppressed = addresses.at(-1)!
+  await make('/suppressions', { email: suppressed })
+  release()
+  expect((await broadcast.ended()).counts).toMatchObject({ recipients: 10, sent: 9, suppressed: 1 })
+  expect(await broadcast.recipients('suppressed')).toMatchObject([{ email: suppressed, reason: 'manual' }])
+  expect(relay.mails.map(({ recipient }) => recipient)).not.toContain(suppressed)
 })
