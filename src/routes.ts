@@ -111,7 +111,12 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       await add(api, metricRoutes({ read: parts.readMetrics }))
       await add(
         api,
-        feedRoutes({ read: parts.readMetrics, waiting: parts.feedReaders, stageRegistry: parts.stageRegistry }),
+        feedRoutes({
+          read: parts.readMetrics,
+          waiting: parts.feedReaders,
+          stageRegistry: parts.stageRegistry,
+          streamLimits: parts.limits.eventStreams,
+        }),
       )
     },
     { prefix: '/public/api/v1' },

@@ -25,6 +25,8 @@ export const tuning = {
   attachmentMibPerOrganization: 5_000,
   /** Size of the images that are stored for one organization. */
   imageMibPerOrganization: 500,
+  /** Streams of the event feed that are open in a process. Each has a connection and a page of events in memory. */
+  eventStreams: { perOrganization: 5, overall: 100 },
   /** How often new events are exported. A full file is uploaded at once. */
   eventExportEveryMs: 300_000,
   /** The test of a connection to a mail server as a whole. */

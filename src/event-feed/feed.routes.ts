@@ -7,10 +7,12 @@ import { keyOf, requireScope } from '../accounts/guards.ts'
 import { disconnectionOf } from '../http/disconnection.ts'
 import { answers, Named, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
+import { busy } from '../runtime/stage.ts'
 import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { webhookEventNames } from '../values/event-types.ts'
 import { type FeedParts, readOrWait, streamFeed, streamPageLimit } from './follow.ts'
+import { EventStreams, type StreamLimits } from './streams.ts'
 
 const limitDefault = 100
 const limitMax = 1_000
@@ -19,7 +21,9 @@ const waitSecondsMax = 30
 const cursorLengthMax = 100
 /** A client that reads too slowly loses the connection, and continues with the cursor of its last line. */
 const streamMsMax = 300_000
-const streamLimits = { perOrganization: 5, overall: 100, waitingPerOrganization: 0, waitMs: 0 }
+/** A stream that ends for one of another organization loses the connection if the client has not read the rest then. */
+const endMs = 1_000
+const turnMs = 10_000
 const ndjson = 'application/x-ndjson'
 
 const FeedEventOut = Named('EventFeedEntry', {
@@ -72,14 +76,18 @@ const feedQuery = Type.Object({
 
 const description = `Returns the events of the organization in the order in which they were recorded, as webhooks receive them. Store \`cursor\` with what you have processed and pass it as \`after\`: each event is returned exactly once, also if it was recorded late or by another process. The order is that of the transactions in the database, not of \`timestamp\`.
 
-With \`wait\`, the response is delayed until there is an event (long polling). With \`Accept: ${ndjson}\`, events are streamed, one per line, until there are no more and \`wait\` seconds have passed; each line has its own cursor. A stream ends after ${streamLimitMax.toLocaleString('en')} events or four minutes.
+With \`wait\`, the response is delayed until there is an event (long polling). With \`Accept: ${ndjson}\`, events are streamed, one per line, until there are no more and \`wait\` seconds have passed; each line has its own cursor. A stream ends after ${streamLimitMax.toLocaleString('en')} events or four minutes, or earlier while many organizations read streams.
 
 Changes of contacts are included while a webhook selects them. Events of broadcasts as a whole are only sent to webhooks.`
 
+export type FeedRouteParts = FeedParts & {
+  stageRegistry: StageRegistry
+  streamLimits: Pick<StreamLimits, 'perOrganization' | 'overall'>
+}
+
 /** The event feed. */
-export function feedRoutes(parts: FeedParts & { stageRegistry: StageRegistry }): FastifyPluginAsyncTypebox {
-  // A stream holds a connection and a page of events in memory for minutes.
-  const streams = parts.stageRegistry.stage('event streams', streamLimits)
+export function feedRoutes(parts: FeedRouteParts): FastifyPluginAsyncTypebox {
+  const streams = parts.stageRegistry.add('event streams', new EventStreams({ ...parts.streamLimits, turnMs }))
   return async (api) => {
     api.get('/events', {
       onRequest: requireScope('metrics:read'),
@@ -107,11 +115,12 @@ export function feedRoutes(parts: FeedParts & { stageRegistry: StageRegistry }):
           const page = await readOrWait(parts, { ...base, limit: limit ?? limitDefault })
           return ok({ events: page.events, cursor: page.cursor })
         }
-        const asked = { ...base, limit: limit ?? streamLimitMax }
-        return streams.run(organizationId, async () => {
+        return streams.run(organizationId, async (end) => {
+          const signal = AbortSignal.any([base.signal, end])
+          const asked = { ...base, signal, limit: limit ?? streamLimitMax }
           const first = await readOrWait(parts, { ...asked, limit: streamPageLimit(asked.limit), waitMs: 0 })
           const lines = Readable.from(streamFeed(parts, asked, first))
-          await sendLines(reply, lines, base.signal)
+          await sendLines(reply, lines, { disconnected: base.signal, end })
           return reply as never
         })
       },
@@ -120,9 +129,17 @@ export function feedRoutes(parts: FeedParts & { stageRegistry: StageRegistry }):
 }
 
 /** Resolves at the end of the response. */
-async function sendLines(reply: FastifyReply, lines: Readable, disconnected: AbortSignal): Promise<void> {
+async function sendLines(reply: FastifyReply, lines: Readable, signals: SignalsOfStream): Promise<void> {
+  const { disconnected, end } = signals
   if (disconnected.aborted) throw new Refusal('unavailable', 'The connection was closed.')
-  const timer = setTimeout(() => lines.destroy(new Error('The client reads too slowly.')), streamMsMax)
+  if (end.aborted) throw busy()
+  // The lines may have ended although the client has not read them.
+  const close = () => reply.raw.destroy()
+  let timer = setTimeout(close, streamMsMax)
+  end.addEventListener('abort', () => {
+    clearTimeout(timer)
+    timer = setTimeout(close, endMs)
+  })
   const ended = once(disconnected, 'abort')
   reply.type(`${ndjson}; charset=utf-8`).send(lines as never)
   // There may be no event for a while.
@@ -130,3 +147,6 @@ async function sendLines(reply: FastifyReply, lines: Readable, disconnected: Abo
   await ended
   clearTimeout(timer)
 }
+
+/** `end`: it has to end, because another one takes its place. */
+type SignalsOfStream = { disconnected: AbortSignal; end: AbortSignal }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -173,9 +174,10 @@ test('a stream waits for further events until its time has passed', async () => 
 })
 
 /** Opens a stream and does not read it. */
-async function openStream(url: string, key: string): Promise<IncomingMessage> {
+async function openStream(url: string, key: string, query = ''): Promise<IncomingMessage> {
   const headers = { 'x-api-token': key, accept: 'application/x-ndjson' }
-  const [response] = await once(get(`${url}/public/api/v1/events?wait=30`, { headers, agent: false }), 'response')
+  const path = `/public/api/v1/events?wait=30${query}`
+  const [response] = await once(get(url + path, { headers, agent: false }), 'response')
   return response
 }
 
@@ -201,6 +203,42 @@ test('an organization has at most five streams, of which none holds a connection
     return undefined
   })
   for (const stream of [...streams, rejected, theirs, next]) stream.destroy()
+})
+
+test('streams of other organizations end one of the organization that has the most, which continues with its cursor', async () => {
+  const tuning = { eventStreams: { perOrganization: 3, overall: 4 } }
+  await using app = await startTestApp({}, ['serve'], { tuning })
+  const [first] = await happen(app.db, app.organizationId, 'emailOpen')
+    .then(() => readAll(app, 1))
+    .then(idsOf)
+  const keyOf = async (email: string) => {
+    const { manage } = await registerOther(app, email)
+    return (await manage('POST', '/organization/api-keys', { name: 'k' })).body.data.api_key as string
+  }
+  const [other, third] = [await keyOf('a@other.example'), await keyOf('a@third.example')]
+  const oldest = await openStream(app.url, app.apiKey)
+  const lines = text(oldest)
+  const streams = [oldest]
+  for (const key of [app.apiKey, app.apiKey, other]) streams.push(await openStream(app.url, key))
+  streams.push(await openStream(app.url, third))
+  expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200))
+  const events = (await lines)
+    .split('\n')
+    .filter(Boolean)
+    .map((line): FeedEvent => JSON.parse(line))
+  expect(events.map(({ id }) => id)).toEqual([first])
+  expect(streams.slice(1).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false])
+  // The organization would have three of four again.
+  const again = await openStream(app.url, app.apiKey, `&after=${events[0]!.cursor}`)
+  expect([again.statusCode, again.headers['retry-after']]).toEqual([503, '1'])
+  streams[1]!.destroy()
+  const next = await until('a place', async () => {
+    const stream = await openStream(app.url, app.apiKey, `&after=${events[0]!.cursor}`)
+    if (stream.statusCode === 200) return stream
+    stream.destroy()
+    return undefined
+  })
+  for (const stream of [...streams, again, next]) stream.destroy()
 })
 
 test('a client that disconnects while the first page is read leaves no stream behind', async () => {
