@@ -176,7 +176,7 @@ async function attemptLoaded(
     if (carried?.kind === 'limited') return waitForLimit(carried)
     if (!carried) return parts.servers.waitMsFor(row.organizationId) > 0 ? undefined : waitForServer(servers)
     const outcome = outcomeOf(carried.outcome, context)
-    if (outcome) outcome.mailServerId = serverToStore(row, carried, servers)
+    if (outcome) outcome.mailServerId = serverToStore(row, carried)
     return outcome
   }
   let needsTask = false
@@ -228,16 +228,11 @@ function waitForLimit({ refused }: Limited): Outcome {
 
 /**
  * The server that carried the email. While it is queued, only one that may have accepted it already, because another one would
- * send it twice; that is kept until the email is sent.
+ * send it twice; that is kept until the email is sent, and the message cannot be cancelled (`hasBegun`).
  */
-function serverToStore(
-  row: SendRow,
-  { server, outcome }: Carried,
-  servers: readonly OpenServer[],
-): MailServerId | null {
-  const isUnknown = outcome.kind === 'interrupted' && outcome.maybeSent
-  if (isUnknown) return servers.length > 1 || server.organizationId ? server.id : null
-  if (outcome.kind === 'deferred' || outcome.kind === 'interrupted') return null
+function serverToStore(row: SendRow, { server, outcome }: Carried): MailServerId | null {
+  if (outcome.kind === 'interrupted') return outcome.maybeSent ? server.id : null
+  if (outcome.kind === 'deferred') return null
   return server.organizationId === row.organizationId ? server.id : null
 }
 

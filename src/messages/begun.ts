@@ -1,12 +1,21 @@
 import { type Sql, sql } from '../db/sql.ts'
-
-/** What tells whether a worker may have begun to send a queued message. `hasWaited`: a reason to wait is stored with it. */
-export type SendingState = { isSending: boolean; isScheduled: boolean; hasWaited: boolean }
+import type { MailServerId } from '../values/ids.ts'
 
 /**
- * yes: a worker may be handing the email to a mail server. no: none does, and each marks the message before it does so, for
- * which it waits for the lock on the message. unmarked: workers do not mark the message in its first attempt, since this would
- * cost a write for each email, so any worker that has its lane may be sending it.
+ * What tells whether a worker may have begun to send a queued message. `hasWaited`: a reason to wait is stored with it.
+ * `mailServerId`: the mail server that may have accepted the email already, because the connection broke before its reply.
+ */
+export type SendingState = {
+  isSending: boolean
+  isScheduled: boolean
+  hasWaited: boolean
+  mailServerId: MailServerId | null
+}
+
+/**
+ * yes: a worker may be handing the email to a mail server, or one may have accepted it. no: none does, and each marks the
+ * message before it does so, for which it waits for the lock on the message. unmarked: workers do not mark the message in its
+ * first attempt, since this would cost a write for each email, so any worker that has its lane may be sending it.
  */
 export type Begun = 'yes' | 'no' | 'unmarked'
 
@@ -14,8 +23,9 @@ export type Begun = 'yes' | 'no' | 'unmarked'
  * Whether a worker has begun to send a queued message. `attempt`: that of its job, which counts faults that are not stored with
  * the message. `begun` is the same rule in SQL, for an attempt of 0.
  */
-export function hasBegun({ isSending, isScheduled, hasWaited }: SendingState, attempt: number): Begun {
-  if (isSending) return 'yes'
+export function hasBegun(state: SendingState, attempt: number): Begun {
+  const { isSending, isScheduled, hasWaited, mailServerId } = state
+  if (isSending || mailServerId !== null) return 'yes'
   return isScheduled || hasWaited || attempt > 0 ? 'no' : 'unmarked'
 }
 
@@ -25,6 +35,6 @@ export const mustMark = (state: Omit<SendingState, 'isSending'>, attempt: number
 
 /** Of a row of `messages`. */
 export const begun: Sql = sql`case
-  when sending then 'yes'
+  when sending or mail_server_id is not null then 'yes'
   when send_at is not null or reason is not null then 'no'
   else 'unmarked' end`

@@ -4,6 +4,7 @@ import { addMailServer } from '../../test/support/mail-servers.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { installationServer } from '../mail-servers/open-server.ts'
 import { type Begun, begun, hasBegun, mustMark } from './begun.ts'
 import { discardQueuedMessages } from './discard-queued.ts'
 
@@ -41,11 +42,34 @@ test('an email that waited at a limit cannot be cancelled while it is being sent
   const refused = await app.manage('DELETE', `/organization/messages/${id}`)
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    'This email can no longer be cancelled: it is being sent.',
+    'This email can no longer be cancelled: it is being sent or may have been sent.',
   ])
   release()
   await until('the outcome', async () => (await messageOf(app, id)).status === 'sent')
   expect(relay.mails.map(({ recipient }) => recipient)).toEqual(['first@example.com', 'ada@example.com'])
+})
+
+test('an email that the mail server may have accepted before the connection broke cannot be cancelled', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '600' })
+  // The complete email has arrived, but its reply is lost.
+  relay.onData = () => {
+    relay.dropConnections()
+    return undefined
+  }
+  const flowId = await createFlow(app)
+  const id = (await send(app, flowId)).body.data.message_id
+  await until('the email to wait', async () => (await messageOf(app, id)).waiting?.cause === 'deferred')
+  const refused = await app.manage('DELETE', `/organization/messages/${id}`)
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    'This email can no longer be cancelled: it is being sent or may have been sent.',
+  ])
+  relay.onData = () => undefined
+  await app.db.statement`update jobs set due_at = now()`
+  await app.db.statement`update lanes set next_due_at = now()`
+  await until('the outcome', async () => (await messageOf(app, id)).status === 'sent')
+  expect(new Set(relay.mails.map(({ mail }) => mail.messageId)).size).toBe(1)
 })
 
 test('whether a worker has begun is the same in SQL and in the worker', async () => {
@@ -56,17 +80,19 @@ test('whether a worker has begun is the same in SQL and in the worker', async ()
   const inWorker: Begun[] = []
   for (const isSending of [false, true])
     for (const isScheduled of [false, true])
-      for (const hasWaited of [false, true]) {
-        const state = { isSending, isScheduled, hasWaited }
-        const [row] = await app.db.statement<{ begun: Begun }>`
-          update messages
-          set sending = ${isSending}, send_at = ${isScheduled ? new Date() : null}, reason = ${hasWaited ? 'limit reached' : null}
-          returning ${begun} as begun`
-        inSql.push(row!.begun)
-        inWorker.push(hasBegun(state, 0))
-        // Cancelled at once, so a worker that was about to send it must find that out.
-        if (row!.begun === 'no') expect(mustMark(state, 0)).toBe(true)
-      }
+      for (const hasWaited of [false, true])
+        for (const mailServerId of [null, installationServer]) {
+          const state = { isSending, isScheduled, hasWaited, mailServerId }
+          const [row] = await app.db.statement<{ begun: Begun }>`
+            update messages
+            set sending = ${isSending}, send_at = ${isScheduled ? new Date() : null},
+              reason = ${hasWaited ? 'limit reached' : null}, mail_server_id = ${mailServerId}
+            returning ${begun} as begun`
+          inSql.push(row!.begun)
+          inWorker.push(hasBegun(state, 0))
+          // Cancelled at once, so a worker that was about to send it must find that out.
+          if (row!.begun === 'no') expect(mustMark(state, 0)).toBe(true)
+        }
   expect(inSql).toEqual(inWorker)
   expect(inSql.filter((each) => each === 'unmarked')).toHaveLength(1)
 })

@@ -16,13 +16,13 @@ const checkEveryMs = 100
 const dueAfterMs = 30_000
 
 /**
- * cancelled: the message is never sent. sending: a worker may be sending it. final: it has another status. broadcast: only its
- * broadcast can be cancelled.
+ * cancelled: the message is never sent. sending: a worker may be sending it, or a mail server may have accepted it. final: it
+ * has another status. broadcast: only its broadcast can be cancelled.
  */
 export type CancelResult = 'cancelled' | 'sending' | 'final' | 'broadcast'
 
 const refusals: Record<Exclude<CancelResult, 'cancelled'>, string> = {
-  sending: 'This email can no longer be cancelled: it is being sent.',
+  sending: 'This email can no longer be cancelled: it is being sent or may have been sent.',
   final: 'This email can no longer be cancelled: it is not queued.',
   broadcast: 'This email belongs to a broadcast. Cancel the broadcast instead.',
 }
@@ -30,7 +30,7 @@ const refusals: Record<Exclude<CancelResult, 'cancelled'>, string> = {
 /**
  * Cancels a message that no worker has started to send. Repeating it has no effect.
  *
- * Throws `Refusal` if the message does not exist, was sent or is being sent. If it returns, the email is never sent.
+ * Throws `Refusal` if the message does not exist, is being sent or may have been sent. If it returns, the email is never sent.
  */
 export async function cancelMessage(db: Db, organizationId: OrganizationId, id: MessageId): Promise<void> {
   const result = (await cancelMessages(db, organizationId, [id])).get(id)
@@ -104,7 +104,7 @@ async function withdraw(
   return withdrawn
 }
 
-const notWaiting = { isScheduled: false, hasWaited: false }
+const notWaiting = { isScheduled: false, hasWaited: false, mailServerId: null }
 
 const rangeOf = (times: readonly Date[]) => ({
   from: new Date(Math.min(...times.map(Number))),
