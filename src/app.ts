@@ -228,6 +228,7 @@ function createWorkers(parts: Parts) {
       box: parts.exportBox,
       storage: parts.storage,
       everyMs: parts.limits.eventExportEveryMs,
+      slowMs: parts.limits.eventExportSlowMs,
       onPaused: recordPausedExport,
     }),
   )

@@ -29,6 +29,8 @@ export const tuning = {
   eventStreams: { perOrganization: 5, overall: 100 },
   /** How often new events are exported. A full file is uploaded at once. */
   eventExportEveryMs: 300_000,
+  /** Organizations whose storage takes longer for a file of about 4 MiB use half of the places for uploads together. */
+  eventExportSlowMs: 10_000,
   /** The test of a connection to a mail server as a whole. */
   mailServerTestMs: 14_000,
   /** Tests of one organization, with bursts of 20. */

@@ -19,10 +19,13 @@ import {
   replaceSecret,
 } from './exports.sql.ts'
 import { bucketOf, exportKind, unreadableKey } from './exports.ts'
+import { SlowStorage } from './slow-storage.ts'
 import type { Storage } from './storage.ts'
 
 /** Uploads at once in this process. Each holds a file of about 4 MiB, and one that hangs ends after a minute. */
 const inFlightMax = 8
+/** Of organizations whose storage is slow or hangs, together. */
+const slowMax = inFlightMax / 2
 const pauseAfterMs = 3 * dayMs
 
 export type ExportJobParts = {
@@ -32,6 +35,8 @@ export type ExportJobParts = {
   box: SecretBox
   storage: Storage
   everyMs: number
+  /** Storage that takes longer for a file is slow. */
+  slowMs: number
   /** Notifies the organization, in the transaction that pauses the export. */
   onPaused: (
     tx: Tx,
@@ -39,16 +44,20 @@ export type ExportJobParts = {
   ) => Promise<void>
 }
 
+type UploadParts = ExportJobParts & { slow: SlowStorage }
+
 /** Uploads files of events. An export has one job, which is postponed until the next file is due. */
 export function exportJob(parts: ExportJobParts): WorkerSpec<ExportToRun> {
   const { db } = parts
+  const slow = new SlowStorage()
   return {
     kind: exportKind,
     inFlightMax,
     perOrganizationMax: () => 1,
+    slowPeers: { has: (organizationId) => slow.has(organizationId), max: slowMax },
     laneWidthMax: 1,
     load: (claims) => Promise.all(claims.map(({ organizationId, id }) => find(db, organizationId, id))),
-    handle: (claim, record) => exportNext(parts, claim, record),
+    handle: (claim, record) => exportNext({ ...parts, slow }, claim, record),
   }
 }
 
@@ -61,8 +70,8 @@ async function find(db: Db, organizationId: OrganizationId, id: string): Promise
  * Uploads the next file. Its end and name are stored before, so that a repetition after a crash replaces it instead of
  * adding a file with some of the same events.
  */
-async function exportNext(parts: ExportJobParts, claim: Claim, record: ExportToRun): Promise<Handled> {
-  const { db, box, storage, read } = parts
+async function exportNext(parts: UploadParts, claim: Claim, record: ExportToRun): Promise<Handled> {
+  const { db, box, storage, read, slow, slowMs } = parts
   await keepSecretReadable(db, box, record)
   const target = bucketOf(box, record)
   if (!target) return fail(parts, claim, record, unreadableKey)
@@ -78,7 +87,9 @@ async function exportNext(parts: ExportJobParts, claim: Claim, record: ExportToR
   const name = record.pendingFile ?? nameOf(record, file)
   // Another worker has taken over.
   if (until === null && !(await planFile(db.statement, record, { until: file.until, name }))) return { peer: 'untried' }
+  const startedAt = performance.now()
   const fault = await storage.put(target, { file: name, body: file.body, contentType: 'application/gzip' })
+  if (performance.now() - startedAt > slowMs) slow.add(organizationId)
   return fault === null ? succeed(parts, claim, record, { file, name }) : fail(parts, claim, record, fault)
 }
 

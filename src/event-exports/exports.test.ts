@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { happen } from '../../test/support/events.ts'
+import { registerOther } from '../../test/support/people.ts'
 import { credentials, region, type S3Server, startS3 } from '../../test/support/s3-server.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -176,7 +178,7 @@ test('storage that does not respond delays neither another organization nor the 
   await create(app, s3)
   const listed = (await app.manage('GET', '/organization/event-exports')).body.data
   expect(listed).toHaveLength(4)
-  const { manage } = await (await import('../../test/support/people.ts')).registerOther(app)
+  const { manage } = await registerOther(app)
   const other = await manage('POST', '/organization/event-exports', settings(s3))
   const theirs = (await manage('GET', '/me')).body.data.organization.id
   await happen(app.db, theirs, 'emailClick')
@@ -185,6 +187,38 @@ test('storage that does not respond delays neither another organization nor the 
   )
   expect(other.status).toBe(201)
   await until('no connection to be in use', () => app.db.pool.totalCount === app.db.pool.idleCount)
+})
+
+test('eight organizations whose storage hangs leave places for the uploads of others', async () => {
+  const eventExportSlowMs = 200
+  await using app = await startTestApp({}, ['serve', 'work'], { tuning: { ...tuning, eventExportSlowMs } })
+  await using hanging = await startS3()
+  await using s3 = await startS3()
+  const held: ServerResponse[] = []
+  let heldAt = 0
+  hanging.intercept = (response) => {
+    heldAt = performance.now()
+    return held.push(response) > 0
+  }
+  const path = '/organization/event-exports'
+  const organizations: { manage: TestApp['manage']; id: string }[] = []
+  for (let n = 0; n < 8; n++) {
+    const { manage, organizationId } = await registerOther(app, `owner@hanging-${n}.example`)
+    await happen(app.db, organizationId, 'emailOpen')
+    organizations.push({ manage, id: (await manage('POST', path, settings(hanging))).body.data.id })
+  }
+  await until('all uploads to be slow', () => held.length === 8 && performance.now() - heldAt > eventExportSlowMs)
+  for (const response of held.splice(0)) response.writeHead(503).end()
+  await until('all uploads to have failed', async () => {
+    const states = await Promise.all(organizations.map(({ manage, id }) => manage('GET', `${path}/${id}`)))
+    return states.every(({ body }) => body.data.failing_since !== null)
+  })
+  // They are tried again at once.
+  await Promise.all(organizations.map(({ manage, id }) => manage('PATCH', `${path}/${id}`, { status: 'active' })))
+  await until('some uploads to hang', () => held.length >= 4)
+  await happen(app.db, app.organizationId, 'emailClick')
+  await create(app, s3)
+  await until('the event of the ninth', () => s3.events().length === 1)
 })
 
 test('events that were removed before they were exported are reported', async () => {
