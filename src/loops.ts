@@ -3,7 +3,7 @@ import { deleteExpiredApiRequests } from './api-requests/api-request-log.ts'
 import { checkDueDomains } from './domains/checking.ts'
 import { resealDomainKeys } from './domains/dkim-keys.ts'
 import { removeUnusedObjects } from './email-contents/bucket-cleanup.ts'
-import { removeExpiredFiles } from './email-contents/retention.ts'
+import { removeExpiredContents } from './email-contents/retention.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { moveImages } from './images/move-images.ts'
 import { forgetExpiredChanges } from './imports/undo.ts'
@@ -85,7 +85,7 @@ export function createLoops(parts: Parts): Loop[] {
     loop('copy limits of the operator', minuteMs, () => copyDefaults(db)),
     loop('erase deleted organizations', minuteMs, () => eraseDeletedOrganizations({ db, log, bucket })),
     loop('forget changes of imports', hourMs, () => forgetExpiredChanges(db)),
-    loop('remove expired attachments', hourMs, () => removeExpiredFiles(db)),
+    loop('remove expired contents of emails', hourMs, () => removeExpiredContents(db)),
     ...(bucket
       ? [
           loop('delete unused objects', minuteMs, () => removeUnusedObjects(db, bucket)),

@@ -11,12 +11,12 @@ export const AttachmentOut = Named('EmailAttachment', {
   }),
 })
 
-type StoredContent = { attachments: readonly Attachment[]; hasFiles: boolean }
+type StoredContent = { attachments: readonly Attachment[]; isStored: boolean }
 
 export const attachmentsOut = (content: StoredContent | undefined) =>
   (content?.attachments ?? []).map(({ filename, contentType, bytes }) => ({
     filename,
     content_type: contentType,
     size_bytes: bytes,
-    is_stored: content?.hasFiles ?? false,
+    is_stored: content?.isStored ?? false,
   }))

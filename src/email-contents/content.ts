@@ -11,7 +11,7 @@ import type { EmailId, FileId, OrganizationId } from '../values/ids.ts'
  *   for those of `raw.parts` that get tracked links or an unsubscribe link. `html` and `text` are what these parts contain.
  *
  * Files are stored once for each organization (`files.ts`), and are deleted some time after the last email that uses
- * them (`retention.ts`). The rest of the content is kept as long as the message.
+ * them (`retention.ts`), together with `html` and `text`. The rest of the content is kept as long as the message.
  */
 
 export type { EventTag as Tag } from '../values/event-types.ts'

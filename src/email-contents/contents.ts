@@ -11,13 +11,13 @@ import {
   findContents,
   insertContent,
   lockContents,
-  moveFilesUntil,
+  moveStoredUntil,
   updateDetails,
 } from './contents.sql.ts'
 import { type NewFile, releaseFiles, reuseFiles, useFiles } from './files.ts'
 
-/** Days for which files are kept after their email was sent, or is to be sent. */
-export const fileDaysMax = 30
+/** Days for which bodies and files are kept after their email was sent, or is to be sent. */
+export const storedDays = 30
 
 /** The content of an email that is not accepted yet. `details` refer to `files` by their ids. */
 export type NewContent = {
@@ -47,16 +47,15 @@ export async function writeContents(tx: Tx, contents: readonly ContentToWrite[])
     for (const { id, content, sendAt } of own) {
       const { html, text } = content
       const details = withFiles(content.details, stored)
-      const fileDays = filesOf(details).length > 0 ? fileDaysMax : null
       const bodyBytes = bodyBytesOf(content)
-      insertContent(tx, { organizationId, id, details, html, text, bodyBytes, fileDays, filesFrom: sendAt })
+      insertContent(tx, { organizationId, id, details, html, text, bodyBytes, days: storedDays, storedFrom: sendAt })
     }
   }
 }
 
-/** For an email that was moved to another time: its files are kept for as long after that. */
-export const keepFilesAfter = (tx: Tx, organizationId: OrganizationId, id: EmailId, sendAt: Date) =>
-  moveFilesUntil(tx, organizationId, id, sendAt, fileDaysMax)
+/** For an email that was moved to another time: its bodies and files are kept for as long after that. */
+export const keepContentAfter = (tx: Tx, organizationId: OrganizationId, id: EmailId, sendAt: Date) =>
+  moveStoredUntil(tx, organizationId, id, sendAt, storedDays)
 
 async function storeFiles(tx: Tx, organizationId: OrganizationId, contents: readonly ContentToWrite[]) {
   const reused = contents.filter(({ content }) => content.reusesFiles)
@@ -106,10 +105,10 @@ export async function loadContents(
   return new Map(rows.map((row) => [row.id, toContent(row)]))
 }
 
-/** Returns a content with its bodies, and whether its files are still stored. */
+/** Returns a content with its bodies, and whether these and its files are still stored. */
 export async function findWholeContent(db: Reader, organizationId: OrganizationId, id: EmailId) {
   const row = await findContent(db, organizationId, id)
-  return row && { ...toContent(row), hasFiles: row.filesUntil !== null }
+  return row && { ...toContent(row), isStored: row.storedUntil !== null }
 }
 
 /**
@@ -128,7 +127,7 @@ export async function forgetContents(
   await releaseFiles(
     tx,
     organizationId,
-    deleted.flatMap(({ details, filesUntil }) => (filesUntil ? filesOf(details).map(({ fileId }) => fileId) : [])),
+    deleted.flatMap(({ details, storedUntil }) => (storedUntil ? filesOf(details).map(({ fileId }) => fileId) : [])),
   )
   const isOther = ({ email }: { email: string }) => email.toLowerCase() !== emailKey
   for (const { id, details } of shared) {

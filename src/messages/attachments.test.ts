@@ -5,7 +5,7 @@ import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startSharedApp, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
-import { removeExpiredFiles } from '../email-contents/retention.ts'
+import { removeExpiredContents } from '../email-contents/retention.ts'
 import { eraseContact } from '../privacy/erase-contact.ts'
 import { parseId } from '../values/ids.ts'
 
@@ -165,7 +165,7 @@ test('files are deleted after their time, but not while their email is queued', 
   const [{ id }] = body.data.messages
   const expire = async () => {
     await app.db.statement`update email_contents set files_until = now()`
-    await removeExpiredFiles(app.db)
+    await removeExpiredContents(app.db)
   }
   await expire()
   expect(await counts(app)).toEqual({ files: 1, chunks: 6, contents: 1 })
@@ -175,6 +175,40 @@ test('files are deleted after their time, but not while their email is queued', 
   const message = await app.manage('GET', `/organization/messages/${id}`)
   expect(message.body.data.attachments).toMatchObject([{ filename: 'a.bin', size_bytes: 300_000, is_stored: false }])
   expect((await app.manage('GET', `/organization/messages/${id}/attachments/0`)).status).toBe(404)
+})
+
+test('the bodies of emails without a flow are deleted after their time, but not while their email is queued', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bodies = { html: '<p>See the page</p>', text: 'See the text' }
+  const send_at = new Date(Date.now() + 3_600_000).toISOString()
+  const accepted = await app.publicApi('POST', '/emails', { ...email, ...bodies, send_at })
+  const [{ id }] = accepted.body.data.messages
+  const days = await app.db`
+    select extract(day from files_until - send_at)::int8 as days from email_contents
+    join messages on messages.content_id = email_contents.id`
+  expect(days).toEqual([{ days: 30 }])
+  const shown = async () => (await app.manage('GET', `/organization/messages/${id}`)).body.data
+  const expire = async () => {
+    await app.db.statement`update email_contents set files_until = now()`
+    await removeExpiredContents(app.db)
+  }
+  await expire()
+  expect(await shown()).toMatchObject({ ...bodies, is_content_deleted: false })
+  await app.manage('DELETE', `/organization/messages/${id}`)
+  await expire()
+  expect(await shown()).toMatchObject({ subject: 'Files', html: null, text: null, is_content_deleted: true })
+  expect(await app.db`select html, text, body_bytes, files_until from email_contents`).toEqual([
+    { html: null, text: null, bodyBytes: 0, filesUntil: null },
+  ])
+  const again = await app.manage('POST', `/organization/messages/${id}/send-again`)
+  expect([again.status, again.body.message]).toEqual([409, 'The content of this email is no longer stored.'])
+  const headers = { authorization: `Bearer ${app.apiKey}` }
+  const resend = await fetch(`${app.url}/emails/${accepted.body.data.id}`, { headers })
+  expect(await resend.json()).toMatchObject({
+    html: null,
+    text: null,
+    warnings: [expect.stringContaining('no longer stored')],
+  })
 })
 
 test('erasing a contact deletes the content and files that nobody else got', async () => {

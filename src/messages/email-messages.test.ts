@@ -88,9 +88,10 @@ test('the files of an email that is moved are kept for as long after its new tim
   expect(kept).toEqual([{ filesUntil: new Date(+later + 30 * dayMs) }])
 })
 
-test('an email without files has none after it was moved', async () => {
+test('the content of an email without files that is moved is kept for as long after its new time', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { reschedule } = await submit(app, { to: 'ada@example.com', send_at: inDays(1).toISOString() })
-  await reschedule(inDays(2))
-  expect(await app.db`select files_until from email_contents`).toEqual([{ filesUntil: null }])
+  const later = inDays(2)
+  await reschedule(later)
+  expect(await app.db`select files_until from email_contents`).toEqual([{ filesUntil: new Date(+later + 30 * dayMs) }])
 })

@@ -1,6 +1,6 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { keepFilesAfter } from '../email-contents/contents.ts'
+import { keepContentAfter } from '../email-contents/contents.ts'
 import { enqueue } from '../queue/queue.ts'
 import { deleteJobs } from '../queue/withdraw.ts'
 import { conflict, notFound } from '../values/errors.ts'
@@ -67,7 +67,7 @@ export async function rescheduleEmail(
       messages.map((message) => message.id),
       sendAt,
     )
-    await keepFilesAfter(tx, organizationId, id, sendAt)
+    await keepContentAfter(tx, organizationId, id, sendAt)
     enqueue(
       tx,
       jobs.map((job) => ({ organizationId, kind: 'message.send' as const, ...job, dueAt: sendAt })),

@@ -95,6 +95,10 @@ export const MessageDetailOut = Named('MessageDetails', {
     }),
   ),
   text: Nullable(Type.String()),
+  is_content_deleted: Type.Boolean({
+    description:
+      'Whether this email without a flow was sent more than 30 days ago, so that its content was deleted. `html` and `text` are null then.',
+  }),
   delivered_to: Nullable({
     ...oneOf('inbox', 'mail_server', 'simulator'),
     description:

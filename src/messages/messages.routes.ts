@@ -65,7 +65,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         operationId: 'getMessage',
         summary: 'Get a message',
         description:
-          'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased.',
+          'Includes its events and the email as it was sent. `html`, `text` and `context` are null after the contact was erased. The content of an email without a flow is deleted 30 days after it was sent.',
         params: IdParams,
         response: answers(MessageDetailOut),
       },
@@ -96,6 +96,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           is_without_flow: message.isBuiltIn,
           email_id: message.contentId && toText('eml', message.contentId),
           ...bodies,
+          is_content_deleted: isDeleted(content),
           delivered_to: deliveredTo(message),
           mail_server: mailServerOut(message),
           relay_response: message.relayReply === inboxReply ? null : message.relayReply,
@@ -121,7 +122,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         if (!message) throw notFound('message')
         const content = message.contentId ? await findWholeContent(db, organizationId, message.contentId) : undefined
         const file = content?.attachments[Number(request.params.position)]
-        if (!file || !content.hasFiles) throw notFound('attachment')
+        if (!file || !content.isStored) throw notFound('attachment')
         const [disposition] = attachmentHeaders({ ...file, contentId: null }).slice(-1)
         return reply
           .headers({
@@ -169,7 +170,11 @@ const shownMailbox = ({ name, email }: Mailbox) => mailboxText({ name: name ?? n
 
 type StoredContent = Awaited<ReturnType<typeof findWholeContent>>
 
-/** Returns nulls if the contact was erased, since the content was erased with it. */
+/** Only the attachments of an email through a flow are in its content. */
+const isDeleted = (content: StoredContent): boolean =>
+  content !== undefined && content.from !== null && !content.isStored
+
+/** Returns nulls if the content was deleted, for example because the contact was erased. */
 async function bodiesOf(
   templates: TemplateCache,
   runner: TemplateRunner,
@@ -177,7 +182,7 @@ async function bodiesOf(
   content: StoredContent,
 ): Promise<EmailBody> {
   const nothing = { html: null, text: null }
-  if (message.context === null) return nothing
+  if (message.context === null || isDeleted(content)) return nothing
   const versions = await templates.getAll([{ organizationId: message.organizationId, id: message.flowVersionId }])
   const version = versions.get(message.flowVersionId)
   if (!version) return nothing

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
-import { filesOf } from '../email-contents/content.ts'
 import { findWholeContent, type NewContent } from '../email-contents/contents.ts'
 import { fileIsGone } from '../email-contents/files.ts'
 import { answers, IdParams, ok } from '../http/envelope.ts'
@@ -28,7 +27,8 @@ export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): Fasti
         description:
           'Sends a new message through the same flow to the same contact, with the same context and attachments. It uses the current version of the flow and the current address of the contact; an email without a flow has the same content. For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
         errors: {
-          conflict: 'The message is a test email, its contact was erased, or its attachments are no longer stored.',
+          conflict:
+            'The message is a test email, its contact was erased, or its content or attachments are no longer stored.',
           flow_not_active: 'The flow is paused or archived.',
           missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
           sender_not_verified: 'The sender of the flow is not in a verified domain.',
@@ -68,12 +68,13 @@ export function sendAgainRoutes({ db, acceptor, emails }: SendAgainParts): Fasti
   }
 }
 
-/** The content of a message, for another one. Throws `Refusal` if its files are no longer stored. */
+/** The content of a message, for another one. Throws `Refusal` if its bodies or files are no longer stored. */
 async function contentOf(db: Db, organizationId: OrganizationId, id: EmailId): Promise<NewContent> {
   const content = await existing('email', findWholeContent(db, organizationId, id))
-  const { html, text, hasFiles, isLarge: _, bodyBytes: __, organizationId: ___, id: ____, ...details } = content
-  if (filesOf(details).length > 0 && !hasFiles) throw fileIsGone()
+  const { html, text, isStored, isLarge: _, bodyBytes: __, organizationId: ___, id: ____, ...details } = content
   const { raw, from } = details
+  if (from && !isStored) throw new Refusal('conflict', 'The content of this email is no longer stored.')
+  if (!isStored) throw fileIsGone()
   const source = raw && from ? withNewMessageId(raw, from.email, new Date()) : raw
   return { details: { ...details, raw: source }, html, text, files: [], reusesFiles: true }
 }

@@ -89,6 +89,9 @@ export function resendRoutes(parts: ResendParts): FastifyPluginAsyncTypebox {
           created_at: first.queuedAt.toISOString(),
           scheduled_at: first.sendAt?.toISOString() ?? null,
           last_event: lastEvent(first),
+          ...(!content.isStored && {
+            warnings: ['The content is no longer stored: it is deleted 30 days after the email is sent.'],
+          }),
         }
       },
     })

@@ -114,7 +114,7 @@ export const exceptions: Exception[] = [
         ['no organization', 'organization of another query'],
         dueRows,
       ],
-      ['email-contents/contents.sql.ts', 'where files_until <= now()', ['no organization'], dueRows],
+      ['email-contents/contents.sql.ts', 'where files_until <= now() order by', ['no organization'], dueRows],
       [
         'system-emails/queue.sql.ts',
         'with due as materialized (',

@@ -215,6 +215,12 @@ const columns: Column<EventSummary>[] = [
 ]
 
 function Content({ message }: { message: MessageDetail }) {
+  if (message.is_content_deleted)
+    return (
+      <Empty title="No longer stored">
+        The content of emails without a flow is deleted 30 days after they are sent.
+      </Empty>
+    )
   if (!message.html && !message.text) {
     return <Empty title="Not available">The contact was erased, or the email was never generated.</Empty>
   }

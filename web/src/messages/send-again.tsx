@@ -12,8 +12,8 @@ import { sendMessageAgain } from './messages.api.ts'
 export function SendAgain({ message }: { message: MessageDetail }) {
   const navigate = useNavigate()
   const invalidate = useInvalidate()
-  // Test emails are sent again from the flow, and an erased contact has no address.
-  if (message.is_test || message.context === null) return null
+  // Test emails are sent again from the flow, an erased contact has no address, and a deleted content cannot be sent.
+  if (message.is_test || message.context === null || message.is_content_deleted) return null
   return (
     <ConfirmButton
       leftSection={<IconRepeat size={16} aria-hidden />}
