@@ -3,17 +3,23 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startTestApp } from './support/test-app.ts'
 
+/** Stages that one organization may fill, and why others do not notice. */
+const reasons: Record<string, string> = {
+  'receiving site queries':
+    'It has 40 of 50 places and may fill most of the queue. An email waits for one second at most; then its domain is its own site.',
+}
+
 test('every stage of a running service has a share for each organization', async () => {
   await using app = await startTestApp({ SUBMISSION_PORT: '0', BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'b.acme.example' })
   const stages = app.app.stages.list()
   expect(stages.length).toBeGreaterThan(10)
   const unshared = stages.filter(({ limits }) => {
-    const { perOrganization, overall = 1, waitingPerOrganization, waitingMax } = limits
-    const hasShare =
-      perOrganization === 'in turn' || (perOrganization > 0 && (perOrganization < overall || overall === 1))
-    return !hasShare || waitingPerOrganization >= waitingMax
+    const { perOrganization, overall = 0, waitingPerOrganization, waitingMax } = limits
+    // Of a batch, an organization has its turn among those that wait.
+    const hasShare = perOrganization === 'in turn' || (perOrganization > 0 && perOrganization < overall)
+    return !hasShare || waitingPerOrganization > waitingMax / 2
   })
-  expect(unshared).toEqual([])
+  expect(unshared.map(({ name }) => name).sort()).toEqual(Object.keys(reasons).sort())
   // A stage of another registry would not be listed.
   const created = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
