@@ -60,9 +60,15 @@ export function createSendingParts(options: SendingPartsOptions) {
   const { config, limits, secrets, db, log, hints, metrics, spareTaskProcesses: spare } = options
   const connector = createConnector(options)
   const mail = createMailParts(options, connector)
-  const tasks = createTaskPool({ processes: limits.taskProcesses, spare, registry: metrics, log })
   const stageRegistry = new StageRegistry()
   stageRegistry.measure(metrics)
+  const tasks = createTaskPool({
+    processes: limits.taskProcesses,
+    spare,
+    registry: metrics,
+    stages: stageRegistry,
+    log,
+  })
   return {
     config,
     stageRegistry,

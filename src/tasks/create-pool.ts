@@ -1,12 +1,13 @@
 import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
 import { measure } from '../runtime/measure.ts'
+import type { StageRegistry } from '../runtime/stage-registry.ts'
 import { TaskPool, type TaskPoolOptions, type TaskReport } from './pool.ts'
 
-type Options = Pick<TaskPoolOptions, 'processes' | 'spare'> & { registry: Registry; log: Log }
+type Options = Pick<TaskPoolOptions, 'processes' | 'spare'> & { registry: Registry; stages: StageRegistry; log: Log }
 
 /** Creates the task pool of the service with its metrics. */
-export function createTaskPool({ processes, spare, registry, log }: Options): TaskPool {
+export function createTaskPool({ processes, spare, registry, stages, log }: Options): TaskPool {
   const outcomes = new Counter({
     name: 'waxwing_tasks_total',
     help: 'Tasks run in task processes, by task and outcome (done, refused, failed, timedOut, outOfMemory, died, full).',
@@ -18,8 +19,8 @@ export function createTaskPool({ processes, spare, registry, log }: Options): Ta
     if (outcome === 'timedOut' || outcome === 'outOfMemory' || outcome === 'died')
       log.warn({ task, organizationId, outcome, reason }, 'Task process was killed')
   }
-  const pool = new TaskPool({ processes, onOutcome, spare })
-  measure(registry, 'waxwing_tasks_running', 'Tasks currently running in task processes.', () => pool.running)
-  measure(registry, 'waxwing_tasks_queued', 'Tasks waiting for a task process.', () => pool.queued)
+  const pool = stages.add('tasks', new TaskPool({ processes, onOutcome, spare }))
+  measure(registry, 'waxwing_tasks_running', 'Tasks currently running in task processes.', () => pool.used)
+  measure(registry, 'waxwing_tasks_queued', 'Tasks waiting for a task process.', () => pool.waiting)
   return pool
 }

@@ -32,7 +32,7 @@ test('a task runs in another process and returns its output', async () => {
   const { pool, reports } = open()
   expect(await pool.run(double, { organizationId: 'a', input: 21 })).toBe(42)
   expect(reports).toEqual([{ task: 'double', organizationId: 'a', outcome: 'done', reason: undefined }])
-  expect([pool.running, pool.queued]).toEqual([0, 0])
+  expect([pool.used, pool.waiting]).toEqual([0, 0])
 })
 
 test('passes a refusal of the task on as a refusal and any other error as an error', async () => {
@@ -101,7 +101,7 @@ test('a pool continues with the idle processes of a stopped one if they share th
 test('limits one organization to half of the processes and 20 queue slots', async () => {
   const { pool } = open()
   const hostile = Array.from({ length: 21 }, () => pool.run(forever, a).catch((error) => error))
-  expect([pool.running, pool.queued]).toEqual([1, 20])
+  expect([pool.used, pool.waiting]).toEqual([1, 20])
   await expect(pool.run(forever, a)).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
   expect(await pool.run(double, { organizationId: 'b', input: 1 })).toBe(2)
   expect(await pool.run(double, { organizationId: 'c', input: 1 })).toBe(2)

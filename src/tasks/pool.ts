@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { packageRoot } from '../config/package-root.ts'
+import type { StageState } from '../runtime/stage-state.ts'
 import { Refusal } from '../values/errors.ts'
 import { toRefusal } from './protocol.ts'
 import type { Task } from './task.ts'
@@ -66,7 +67,7 @@ type QueuedTask = { start: (child: TaskChild) => Promise<void>; cancel: (reason:
  * Worker threads are not used because one large allocation in a thread terminates the whole service, whatever its
  * `resourceLimits` (docs/decisions/task-processes.md).
  */
-export class TaskPool {
+export class TaskPool implements StageState {
   readonly #options: TaskPoolOptions
   readonly #perOrganizationMax: number
   readonly #idle: TaskChild[] = []
@@ -83,11 +84,20 @@ export class TaskPool {
     this.#perOrganizationMax = Math.max(1, Math.floor(options.processes / 2))
   }
 
-  get running(): number {
+  get limits() {
+    return {
+      perOrganization: this.#perOrganizationMax,
+      overall: this.#options.processes,
+      waitingPerOrganization: queuedPerOrganizationMax,
+      waitingMax: queuedMax,
+    }
+  }
+
+  get used(): number {
     return this.#busy.size
   }
 
-  get queued(): number {
+  get waiting(): number {
     return this.#queued
   }
 
