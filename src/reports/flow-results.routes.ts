@@ -10,10 +10,11 @@ import type { EventId } from '../values/ids.ts'
 import { EventContactOut, eventContactOut } from './activity.routes.ts'
 import { activityCursor } from './activity.ts'
 import { selectLinkClicks } from './flow-results.sql.ts'
-import { type Counted, emailsOf, getFlowResults } from './flow-results.ts'
+import { emailsOf } from './email-counts.ts'
+import { type Counted, getFlowResults } from './flow-results.ts'
 import { Day, periodQuery } from './metrics.routes.ts'
 import { existingFlow } from './metrics.ts'
-import { CountsOut } from './overview.routes.ts'
+import { CountsOut, DailyCountsOut, PreviousCountsOut } from './overview.routes.ts'
 import { boundsOf, readPeriod } from './period.ts'
 
 const other = 'Null for all others together: only a limited number is counted individually on each day.'
@@ -30,25 +31,13 @@ const performed = {
   complaints: Type.Integer(),
 }
 
-const flowCounts = {
-  ...CountsOut.properties,
-  sent: Type.Integer({
-    description:
-      'Emails that left then: delivered or bounced, including those that the mail server rejected at once, which have no `emailSent`.',
-  }),
-  delivered: Type.Integer({ description: 'Emails that left then, except those that have bounced since.' }),
-  bounced: Type.Integer({
-    description: 'Emails that left then and have bounced since. Each counts once, unlike its bounces.',
-  }),
-}
-
 const FlowResultsOut = Named('FlowResults', {
   start_date: Day,
   end_date: Day,
   timezone: Type.String(),
-  totals: Named('FlowCounts', flowCounts),
-  previous: Named('FlowCounts', flowCounts, { description: 'The preceding period of the same length.' }),
-  days: Type.Array(Named('DailyFlowCounts', { date: Day, ...flowCounts })),
+  totals: CountsOut,
+  previous: PreviousCountsOut,
+  days: Type.Array(DailyCountsOut),
   links: Type.Array(
     Named('LinkResults', {
       link: Nullable(

@@ -1,9 +1,9 @@
 import type { Reader } from '../db/db.ts'
 import type { CounterName } from '../events/counters.ts'
 import { type DimensionKind, otherValue } from '../events/flow-counters.ts'
-import { eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { type Counts, countPeriod } from './counts.ts'
+import { countedNames, type Emails, emailsOf, withEmails } from './email-counts.ts'
 import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
 import { boundsOf, type Period } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
@@ -12,9 +12,6 @@ type AllCounts = Record<CounterName, Count>
 
 /** A value and its counts. Null is the sum of the values that are not counted individually. */
 export type Counted = { value: string | null; counts: AllCounts }
-
-/** Emails by the day on which they left: `sent` were delivered or bounced. */
-type Emails = { sent: number; delivered: number; bounced: number }
 
 export type FlowResults = Period & {
   totals: Counts & Emails
@@ -62,18 +59,6 @@ export async function getFlowResults(
       .toSorted((a, b) => (b.number ?? 0) - (a.number ?? 0)),
   }
 }
-
-const countedNames = [...eventNames, 'emailReturned', 'emailRejected'] as const
-
-type EmailCounts = Record<'emailSent' | 'emailReturned' | 'emailRejected', Count>
-
-export const emailsOf = ({ emailSent, emailReturned, emailRejected }: EmailCounts): Emails => ({
-  sent: emailSent.unique + emailRejected.unique,
-  delivered: emailSent.unique - emailReturned.unique,
-  bounced: emailReturned.unique + emailRejected.unique,
-})
-
-const withEmails = <Day extends EmailCounts>(counts: Day) => ({ ...counts, ...emailsOf(counts) })
 
 const sent = (counts: AllCounts) => emailsOf(counts).sent
 const bounces = (counts: AllCounts) => counts.emailHardBounce.total + counts.emailSoftBounce.total

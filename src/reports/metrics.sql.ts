@@ -23,7 +23,8 @@ export async function selectTopFlows(
   limit: number,
 ): Promise<FlowSent[]> {
   const stretches = stretchesOf(from, until)
-  const sentByFlow = sql`organization_id = ${organizationId} and event_name = 'emailSent' and flow_id = flows.id`
+  const sentByFlow = sql`organization_id = ${organizationId} and event_name = any ('{emailSent,emailRejected}')
+    and flow_id = flows.id`
   return db<FlowSent>`
     select flows.id, flows.name, flows.is_built_in, counted.sent
     from flows
@@ -35,7 +36,7 @@ export async function selectTopFlows(
       limit 1
     ) as any_day
     cross join lateral (
-      select sum(sign * part.total)::int8 as sent
+      select sum(sign * part.emails)::int8 as sent
       from unnest(
         ${stretches.map(({ grain }) => grain)}::text[],
         ${stretches.map((stretch) => stretch.from / 1000)}::int8[],
@@ -43,7 +44,7 @@ export async function selectTopFlows(
         ${stretches.map(({ sign }) => sign)}::int8[]
       ) as stretch (grain, from_second, until_second, sign)
       cross join lateral (
-        select sum(total) as total from event_counters
+        select sum(uniques) as emails from event_counters
         where ${sentByFlow} and grain = stretch.grain collate "C"
           and starts_at >= to_timestamp(from_second) and starts_at < to_timestamp(until_second)
       ) as part

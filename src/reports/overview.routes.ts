@@ -10,10 +10,20 @@ import { findChecklist } from './metrics.sql.ts'
 import { getOverview } from './overview.ts'
 import { readFlowId, readPeriod } from './period.ts'
 
-const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
-  (typeof eventNames)[number],
-  typeof CountOut
->
+const counts = {
+  ...(Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
+    (typeof eventNames)[number],
+    typeof CountOut
+  >),
+  sent: Type.Integer({
+    description:
+      'Emails that left then: delivered or bounced, including those that the mail server rejected at once, which have no `emailSent`.',
+  }),
+  delivered: Type.Integer({ description: 'Emails that left then, except those that have bounced since.' }),
+  bounced: Type.Integer({
+    description: 'Emails that left then and have bounced since. Each counts once, unlike its bounces.',
+  }),
+}
 export const CountsOut = Named('EventCounts', counts)
 export const PreviousCountsOut = Named('EventCounts', counts, {
   description: 'The preceding period of the same length.',
@@ -24,10 +34,10 @@ const TopFlowOut = Named('TopFlow', {
   flow_id: Type.String(),
   name: Type.String(),
   is_built_in: Type.Boolean({ description: 'Whether it stands for emails without a flow.' }),
-  sent: Type.Integer(),
+  sent: Type.Integer({ description: 'As in `totals`.' }),
   opens_unique: Type.Integer(),
   clicks_unique: Type.Integer(),
-  bounces: Type.Integer(),
+  bounced: Type.Integer({ description: 'As in `totals`.' }),
   unsubscribes: Type.Integer(),
 })
 const OverviewOut = Named('Overview', {
@@ -59,7 +69,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         operationId: 'getOverview',
         summary: 'Get an overview',
         description:
-          'Daily counts of all event types by the day on which they happened, totals, and the flows that sent the most. An email that the mail server rejects has a bounce and no `emailSent`; the results of a flow count it as sent and bounced. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
+          'Daily counts of all event types by the day on which they happened, totals, and the flows that sent the most. `sent`, `delivered` and `bounced` count emails, as the results of flows do. `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',
         errors: {
           not_found: 'The flow does not exist.',
           validation_failed: 'A date is invalid, or the range is reversed or too long.',

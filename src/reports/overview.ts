@@ -1,7 +1,8 @@
 import type { Reader } from '../db/db.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import type { CounterName } from '../events/counters.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
-import { countPeriod, countSpans, type PeriodCounts } from './counts.ts'
+import { type Counts, countPeriod, countSpans } from './counts.ts'
+import { countedNames, type Emails, emailsOf, withEmails } from './email-counts.ts'
 import { selectTopFlows } from './metrics.sql.ts'
 import { existingFlow } from './metrics.ts'
 import { boundsOf, type Period } from './period.ts'
@@ -13,10 +14,15 @@ export type TopFlow = {
   sent: number
   opensUnique: number
   clicksUnique: number
-  bounces: number
+  bounced: number
   unsubscribes: number
 }
-export type Overview = Period & PeriodCounts & { topFlows: TopFlow[] }
+export type Overview = Period & {
+  totals: Counts & Emails
+  previous: Counts & Emails
+  series: ({ date: string } & Counts & Emails)[]
+  topFlows: TopFlow[]
+}
 
 const topMax = 10
 
@@ -28,9 +34,19 @@ export async function getOverview(
 ): Promise<Overview> {
   const flowId = await existingFlow(db, organizationId, only)
   const bounds = boundsOf(period)
-  const counts = await countPeriod(db, organizationId, { flowId, period, eventNames })
+  const { totals, previous, series } = await countPeriod(db, organizationId, {
+    flowId,
+    period,
+    eventNames: countedNames,
+  })
   const topFlows = await listTopFlows(db, organizationId, only, [bounds[0]!, bounds.at(-1)!])
-  return { ...period, ...counts, topFlows }
+  return {
+    ...period,
+    totals: withEmails(totals),
+    previous: withEmails(previous),
+    series: series.map(withEmails),
+    topFlows,
+  }
 }
 
 /** The flows that sent the most. */
@@ -41,9 +57,18 @@ async function listTopFlows(
   bounds: [number, number],
 ): Promise<TopFlow[]> {
   const top = await selectTopFlows(db, organizationId, only, bounds, topMax)
-  const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ id }) => id) }, bounds)
+  const countOf = await countSpans(
+    db,
+    { organizationId, eventNames: countedNames, flowIds: top.map(({ id }) => id) },
+    bounds,
+  )
   return top.map(({ id, name, isBuiltIn, sent }) => {
-    const count = (eventName: EventName) => countOf(eventName, id)[0]!
+    const count = (eventName: CounterName) => countOf(eventName, id)[0]!
+    const emails = emailsOf({
+      emailSent: count('emailSent'),
+      emailReturned: count('emailReturned'),
+      emailRejected: count('emailRejected'),
+    })
     return {
       flowId: id,
       name,
@@ -51,7 +76,7 @@ async function listTopFlows(
       sent,
       opensUnique: count('emailOpen').unique,
       clicksUnique: count('emailClick').unique,
-      bounces: count('emailHardBounce').total + count('emailSoftBounce').total,
+      bounced: emails.bounced,
       unsubscribes: count('contactUnsubscribe').total,
     }
   })

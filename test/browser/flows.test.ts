@@ -142,7 +142,9 @@ test('a block without a cursor is inserted above the footer, and the preview sho
   expect((await quote.boundingBox())!.y).toBeLessThan((await unsubscribe.boundingBox())!.y)
   await page.getByRole('button', { name: 'Variable', exact: true }).click()
   await page.getByRole('menuitem', { name: 'contact.first_name' }).click()
-  await email.getByText('A sentence that a customer said about you.” owner').waitFor()
+  const code = page.getByRole('textbox', { name: 'HTML' })
+  await expect.poll(() => code.innerText()).toMatch(/said about you.” \{\{ contact\.first_name \}\}/)
+  await page.getByText('The preview is out of date').waitFor({ state: 'hidden' })
   expect(tab.problems).toEqual([])
 })
 

@@ -64,7 +64,7 @@ export function EditInPlace({ source, picked, top, onApply, onClose }: Props) {
           <Textarea
             size="xs"
             label="Text"
-            data-autofocus
+            autoFocus
             autosize
             minRows={1}
             maxRows={6}
@@ -76,6 +76,7 @@ export function EditInPlace({ source, picked, top, onApply, onClose }: Props) {
           <TextInput
             size="xs"
             label="Link address"
+            autoFocus={!ranges.text}
             value={href}
             onChange={(event) => setHref(event.currentTarget.value)}
           />

@@ -1,11 +1,8 @@
 import type { EventName, Overview } from '../api/types.ts'
 
-/** Only results of flows count emails by the day on which they left. */
-type Emails = { sent?: number; delivered?: number; bounced?: number }
-type Totals = Overview['totals'] & Emails
-export type Day = Overview['series'][number] & Emails
-type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count> & Emails) => number }
-type Count = { total: number; unique: number; machine: number }
+type Totals = Overview['totals']
+export type Day = Overview['series'][number]
+type Part = { key: string; label: string; color: string; of: (counts: Totals) => number }
 
 /** One statistic of the overview: its number, its rate, and the parts of its bars. */
 export type Measure = {
@@ -22,19 +19,18 @@ export type Measure = {
   parts: Part[]
 }
 
-// Blue, vermilion and sky from the palette of Okabe and Ito, and slate. They also differ in lightness, in both themes.
+// Blue and vermilion from the palette of Okabe and Ito, and slate. They also differ in lightness, in both themes.
 export const blue = 'light-dark(#0a6aa8, #5eb1e8)'
 const slate = 'light-dark(#a3b1c2, #66758a)'
 export const vermilion = 'light-dark(#c2500a, #f0853f)'
-const sky = 'light-dark(#7cc0ea, #a5d6f5)'
 
 /** What rates are shares of. */
-export const sentOf = ({ sent, emailSent }: { emailSent: Count } & Emails) => sent ?? emailSent.unique
+export const sentOf = ({ sent }: Pick<Totals, 'sent'>) => sent
 
-const humanCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
-const automatedCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
+const humanCount = (name: EventName) => (counts: Totals) => counts[name].total - counts[name].machine
+const automatedCount = (name: EventName) => (counts: Totals) => counts[name].machine
 /** The number of emails with at least one such event. */
-const uniqueCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
+const uniqueCount = (name: EventName) => (counts: Totals) => counts[name].unique
 
 const bySource = (name: EventName): Part[] => [
   { key: 'human', label: 'People', color: blue, of: humanCount(name) },
@@ -45,11 +41,11 @@ export const measures: Measure[] = [
   {
     key: 'sent',
     label: 'Sent',
-    meaning: 'Emails your mail server accepted. Those it rejects count only as bounced.',
-    value: uniqueCount('emailSent'),
+    meaning: 'Emails that were delivered or bounced, including those your mail server rejected at once.',
+    value: sentOf,
     rated: false,
     moreIsBetter: true,
-    parts: [{ key: 'sent', label: 'Sent', color: blue, of: uniqueCount('emailSent') }],
+    parts: [{ key: 'sent', label: 'Sent', color: blue, of: sentOf }],
   },
   {
     key: 'opened',
@@ -75,14 +71,11 @@ export const measures: Measure[] = [
   {
     key: 'bounced',
     label: 'Bounced',
-    meaning: 'Bounces of the period: permanent (hard) or temporary (soft). The email may have been sent before.',
-    value: (totals) => totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
+    meaning: 'Emails that could not be delivered. Each counts once, on the day on which it was sent.',
+    value: ({ bounced }) => bounced,
     rated: true,
     moreIsBetter: false,
-    parts: [
-      { key: 'hard', label: 'Hard', color: vermilion, of: uniqueCount('emailHardBounce') },
-      { key: 'soft', label: 'Soft', color: sky, of: uniqueCount('emailSoftBounce') },
-    ],
+    parts: [{ key: 'bounced', label: 'Bounced', color: vermilion, of: ({ bounced }) => bounced }],
   },
   {
     key: 'complaints',

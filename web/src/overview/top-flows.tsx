@@ -21,7 +21,7 @@ const columns: Column<TopFlow>[] = [
   { header: 'Sent', align: 'right', cell: (flow) => count(flow.sent) },
   { header: 'Opened', align: 'right', cell: (flow) => share(flow.opens_unique, flow.sent) },
   { header: 'Clicked', align: 'right', cell: (flow) => share(flow.clicks_unique, flow.sent) },
-  { header: 'Bounced', align: 'right', phone: 'hide', cell: (flow) => share(flow.bounces, flow.sent) },
+  { header: 'Bounced', align: 'right', phone: 'hide', cell: (flow) => share(flow.bounced, flow.sent) },
 ]
 
 export function TopFlows({ flows }: { flows: TopFlow[] }) {
