@@ -12,7 +12,7 @@ const overview = (app: TestApp, query: Record<string, string> = {}) =>
     `/organization/overview?${new URLSearchParams({ start_date: '2026-03-02', end_date: '2026-03-03', ...query })}`,
   )
 const none = { total: 0, unique: 0, machine: 0 }
-const nothing = Object.fromEntries(eventNames.map((name) => [name, none]))
+const nothing = { ...Object.fromEntries(eventNames.map((name) => [name, none])), sent: 0, delivered: 0, bounced: 0 }
 
 test('the overview returns days, totals, previous totals and top flows', async () => {
   await using app = await startTestApp()
@@ -44,10 +44,15 @@ test('the overview returns days, totals, previous totals and top flows', async (
       emailClick: one,
       emailSoftBounce: one,
       contactUnsubscribe: one,
+      // The email that bounced a day later counts on the day on which it was sent.
+      ...{ sent: 3, delivered: 2, bounced: 1 },
     },
-    previous: { ...nothing, emailSent: one },
+    previous: { ...nothing, emailSent: one, sent: 1, delivered: 1 },
     series: [
-      { ...nothing, date: '2026-03-02', emailSent: { total: 3, unique: 3, machine: 0 }, emailOpen: one },
+      {
+        ...{ ...nothing, date: '2026-03-02', emailSent: { total: 3, unique: 3, machine: 0 }, emailOpen: one },
+        ...{ sent: 3, delivered: 2, bounced: 1 },
+      },
       {
         ...{ ...nothing, date: '2026-03-03', emailOpen: { total: 1, unique: 0, machine: 1 } },
         ...{ emailClick: one, emailSoftBounce: one, contactUnsubscribe: one },
@@ -61,7 +66,7 @@ test('the overview returns days, totals, previous totals and top flows', async (
         sent: 2,
         opens_unique: 1,
         clicks_unique: 1,
-        bounces: 0,
+        bounced: 0,
         unsubscribes: 1,
       },
       {
@@ -71,7 +76,7 @@ test('the overview returns days, totals, previous totals and top flows', async (
         sent: 1,
         opens_unique: 0,
         clicks_unique: 0,
-        bounces: 1,
+        bounced: 1,
         unsubscribes: 0,
       },
     ],

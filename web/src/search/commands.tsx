@@ -94,7 +94,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
       label: 'Mail servers',
       icon: <IconMailForward {...size} />,
       run: go(paths.mailServers),
-      keywords: 'smtp provider relay settings',
+      keywords: 'smtp provider settings',
     },
     {
       label: 'Limits per mailbox provider',
