@@ -94,9 +94,8 @@ test('changes compare rates with rates and counts with counts', async () => {
     const body = await response.json()
     const figures = (sent: number, opened: number, bounced: number, complaints: number) => ({
       ...body.data.totals,
-      emailSent: { total: sent, unique: sent, machine: 0 },
+      ...{ sent, delivered: sent - bounced, bounced },
       emailOpen: { total: opened, unique: opened, machine: 0 },
-      emailHardBounce: { total: bounced, unique: bounced, machine: 0 },
       emailComplaint: { total: complaints, unique: complaints, machine: 0 },
       // One contact who unsubscribed twice.
       contactUnsubscribe: { total: 2, unique: 1, machine: 0 },
