@@ -35,6 +35,8 @@ const secretIn = (lines: string[]) => /whsec_\S+/.exec(lines.join('\n'))?.[0]
 test('listen forwards new events with a valid signature, and prints the local response', async () => {
   const app = await newApp()
   await happen(app.db, app.organizationId, 'emailComplaint')
+  // Transactions of other tests can delay when the feed returns it, and then it is new to the command.
+  await until('the feed', async () => (await app.publicApi('GET', '/events')).body.data.events.length > 0)
   let status = 200
   await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
   const command = run(['listen', '--forward-to', receiver.url()], access(app))

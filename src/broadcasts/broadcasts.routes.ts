@@ -113,7 +113,7 @@ export function broadcastRoutes({ db, read, work, runner, failures }: Parts): Fa
         operationId: 'updateBroadcast',
         summary: 'Update a broadcast',
         description:
-          'Changes a draft, or a broadcast that is scheduled: its content, its audience, or its planned time. `audience` and `schedule` are replaced as a whole. Changing a scheduled one needs the permission to start broadcasts, or the scope `broadcasts:send`, and it has to stay complete; if its time comes in the same moment, it is sent either with the change, or the response is 409 and it is sent without. Who gets a scheduled service announcement cannot be changed. If someone may have changed the broadcast since you read it, send its `revision` as `base_revision`.',
+          'Changes a draft, or a broadcast that is scheduled: its content, its audience, or its planned time. `audience` and `schedule` are replaced as a whole. Changing a scheduled one needs the permission to start broadcasts, or the scope `broadcasts:send`, and it has to stay complete; if its time comes in the same moment, it is sent either with the change, or the response is 409 and it is sent without. Who gets a scheduled service announcement cannot be changed.',
         errors: {
           conflict:
             'The broadcast has been started, it was changed since `base_revision`, or who gets a scheduled service announcement would be changed.',

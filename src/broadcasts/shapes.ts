@@ -97,8 +97,7 @@ export const BroadcastEdit = Strict(
       base_revision: Type.Optional(
         Type.Integer({
           minimum: 1,
-          description:
-            'The `revision` that the change is based on. If the broadcast was changed since, the response is 409 `conflict` and nothing changes.',
+          description: 'The `revision` you read. If it has changed since, the response is 409.',
         }),
       ),
     },
@@ -120,7 +119,7 @@ const CountsOut = Named(
 export const BroadcastOut = Named('Broadcast', {
   id: Type.String(),
   name: Type.String(),
-  revision: Type.Integer({ description: 'Increases with every change of the content.' }),
+  revision: Type.Integer({ description: 'Increases with every change.' }),
   status: oneOf(...broadcastStatuses),
   flow_id: Nullable(Type.String()),
   flow_version: Nullable(

@@ -149,7 +149,7 @@ test('only public hosts and the ports of mail submission are allowed', () => {
   const hosts = ['127.0.0.1', '[::1]', 'localhost', '10.1.2.3', '2130706433', '0x7f.1', 'postfix', 'mail.internal']
   for (const host of hosts)
     expect([host, problemOf(`smtp://${host}:25`)]).toEqual([host, expect.stringContaining('url')])
-  expect(problemOf('smtp://smtp.example.com:22')).toBe('url: must use port 25, 465, 587, 2465, 2525, or 2587')
+  expect(problemOf('smtp://smtp.example.com:22')).toBe('url: must use port 25, 465, 587, 2465, 2525, or 2587.')
   expect(() => targetOf({ host: 'smtp.example.com', port: 22 }, undefined, { allowPrivate: false })).toThrow(/^port: /)
   const odd = { host: 'smtp.example.com', username: 'ada', password: '\ud800' }
   expect(() => targetOf(odd, undefined, { allowPrivate: false })).toThrow(/^password: /)

@@ -3,9 +3,10 @@ import { perOrganization } from '../db/cluster/batches.ts'
 import { Claims } from '../db/cluster/claims.ts'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../runtime/log.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { Lane, laneName } from './lane.ts'
-import { claimLanes, findDueOrganizations, type LaneKey, releaseLanes, renewLanes } from './lanes.sql.ts'
+import { abandonLanes, claimLanes, findDueOrganizations, type LaneKey, releaseLanes, renewLanes } from './lanes.sql.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
 const leaseMs = 10_000
@@ -88,6 +89,12 @@ export class ClaimedLanes<Work> {
     for (const lane of lanes) this.#lanes.delete(laneName(lane))
     const release = (own: readonly Lane<Work>[]) => releaseLanes(this.#db, this.#spec.kind, own).then(() => [])
     await perOrganization(this.#db, lanes, release, this.onFault)
+  }
+
+  /** Keeps the remaining lanes from others until their leases expire. Outcomes of their jobs are not recorded any more. */
+  async abandon(): Promise<void> {
+    for (const [organizationId, held] of groupBy(this.all(), (lane) => lane.organizationId))
+      await abandonLanes(this.#db, this.#spec.kind, organizationId, held)
   }
 
   /** Extends the leases if that is due, and forgets the lanes that another worker has claimed since. */

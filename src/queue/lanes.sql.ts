@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -155,3 +156,18 @@ export async function releaseLanes(db: Db, kind: JobKind, releases: readonly Lan
   }
   await db.begin(release, { rows: releases.length })
 }
+
+/**
+ * Gives lanes another token until their leases expire, so that outcomes of jobs in flight are not recorded and nobody else
+ * takes the lanes over before.
+ */
+export const abandonLanes = (
+  db: Db,
+  kind: JobKind,
+  organizationId: OrganizationId,
+  held: readonly Pick<LaneRelease, 'lane' | 'token'>[],
+) =>
+  db.statement`
+    update lanes set token = ${randomUUID()}
+    where organization_id = ${organizationId} and kind = ${kind} and lane = any (${held.map(({ lane }) => lane)}::text[])
+      and token = any (${held.map(({ token }) => token)}::uuid[])`

@@ -97,8 +97,10 @@ export class Worker<Work> {
     const deadline = performance.now() + leaseMsMin
     await within(leaseMsMin, this.#loop)
     while (this.#places.inFlight > 0 && performance.now() < deadline) await this.#alarm.sleep(100)
-    // Lanes with jobs in flight expire instead: until then, their jobs can neither be withdrawn nor run by another worker.
     await this.#lanes.release(this.#emptyLanes()).catch(() => {})
+    // Lanes with jobs in flight expire: until then, their jobs can neither be withdrawn nor run by another worker. That this
+    // process ends must not count as an attempt that failed.
+    await this.#lanes.abandon().catch(() => {})
   }
 
   #due(): void {
