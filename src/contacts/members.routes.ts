@@ -106,8 +106,10 @@ export function memberRoutes({ members, stageRegistry }: MemberRouteParts): Fast
 
 function warningsAbout(unknownFields: readonly string[]): string[] {
   if (unknownFields.length === 0) return []
-  const meant = unknownFields.map((name) => similarField(name, [...memberFields])).filter((name) => name !== undefined)
-  const hint = meant.length > 0 ? ` Did you mean ${[...new Set(meant)].join(', ')}?` : ''
+  const suggestions = unknownFields
+    .map((name) => similarField(name, [...memberFields]))
+    .filter((name) => name !== undefined)
+  const hint = suggestions.length > 0 ? ` Did you mean ${[...new Set(suggestions)].join(', ')}?` : ''
   const names = unknownFields.slice(0, unknownFieldsMax).map((name) => name.slice(0, nameMax))
   const others = unknownFields.length > unknownFieldsMax ? ' and others' : ''
   return [`Unknown fields of members were ignored: ${names.join(', ')}${others}.${hint}`]

@@ -40,9 +40,9 @@ export class EventStreams implements StageState {
 
   /** Returns what `work` returns. Its signal is aborted when the stream has to end. Throws `Refusal` if there is no place. */
   async run<Result>(organizationId: string, work: (end: AbortSignal) => Promise<Result>): Promise<Result> {
-    const own = this.#streams.get(organizationId)?.size ?? 0
-    if (own >= this.#limits.perOrganization) throw tooMany()
-    const before = this.#used < this.#limits.overall ? undefined : this.#endOne(own)
+    const openStreams = this.#streams.get(organizationId)?.size ?? 0
+    if (openStreams >= this.#limits.perOrganization) throw tooMany()
+    const before = this.#used < this.#limits.overall ? undefined : this.#endOne(openStreams)
     const controller = new AbortController()
     // Not before the other one has ended: until then it uses its connection and its memory.
     const working = Promise.resolve(before).then(() => work(controller.signal))
@@ -51,9 +51,9 @@ export class EventStreams implements StageState {
     return working.finally(() => this.#remove(organizationId, stream))
   }
 
-  /** Ends a stream in favor of an organization that has `own`. Resolves when it has ended. */
-  #endOne(own: number): Promise<void> {
-    let most = own
+  /** Ends a stream in favor of an organization that has `openStreams`. Resolves when it has ended. */
+  #endOne(openStreams: number): Promise<void> {
+    let most = openStreams
     let found: { organizationId: string; oldest: Stream } | undefined
     for (const [organizationId, streams] of this.#streams) {
       const [oldest] = streams
@@ -64,7 +64,7 @@ export class EventStreams implements StageState {
     }
     if (!found) throw busy()
     const { organizationId, oldest } = found
-    if (most === own + 1 && performance.now() - oldest.startedAt < this.#limits.turnMs) throw busy()
+    if (most === openStreams + 1 && performance.now() - oldest.startedAt < this.#limits.turnMs) throw busy()
     this.#remove(organizationId, oldest)
     oldest.controller.abort()
     return oldest.ended

@@ -1,6 +1,6 @@
 /**
  * Header fields from which mail servers and providers take instructions: further recipients, the account, the IP addresses that
- * send, tracking. They belong to whoever runs the mail server, which may be shared, so emails of organizations are sent without
+ * send, tracking. Only the operator of a mail server may use them, and it may be shared, so emails of organizations are sent without
  * them. A name also stands for all that continue with a hyphen.
  */
 const instructions = [

@@ -97,9 +97,9 @@ async function withdraw(
   const queued = rangeOf(unmarked.map(({ queuedAt }) => queuedAt))
   const due = { from: new Date(+queued.from - 1), to: new Date(+queued.to + dueAfterMs) }
   const free = await withdrawJobs(tx, jobsOf(unmarked), due)
-  const held = unmarked.filter(({ id }) => !free.has(id))
+  const beingSent = unmarked.filter(({ id }) => !free.has(id))
   // The first attempt may have ended with a fault, without a reason that is stored with the message.
-  const attempts = held.length > 0 ? await findPostponed(tx, jobsOf(held), due.to) : new Map<string, number>()
+  const attempts = beingSent.length > 0 ? await findPostponed(tx, jobsOf(beingSent), due.to) : new Map<string, number>()
   for (const { id } of unmarked) if (free.has(id) || mustMark(notWaiting, attempts.get(id) ?? 0)) withdrawn.add(id)
   return withdrawn
 }

@@ -61,9 +61,9 @@ The limits apply to email through mail servers with \`shape_by_receiver\`, by al
         response: answers(Type.Array(SiteOut)),
       },
       handler: async (request) => {
-        const own = organizationIdOf(request)
-        const defaults = await findDefaults(db, own)
-        const listed = await read(own, (tx, organizationId) => listSites(tx, organizationId, defaults))
+        const caller = organizationIdOf(request)
+        const defaults = await findDefaults(db, caller)
+        const listed = await read(caller, (tx, organizationId) => listSites(tx, organizationId, defaults))
         return ok(listed.map(siteOut))
       },
     })
