@@ -109,6 +109,33 @@ test('closes a connection whose request body does not arrive, whether or not a r
   await server.close()
 })
 
+test('a connection that is reset while its body waits to be read is closed, and the service goes on', async () => {
+  const server = createServer({
+    log: pino({ level: 'silent' }),
+    baseUrl: 'http://localhost',
+    trustProxy: false,
+    bodyTimeoutMs: 200,
+  })
+  let handled = 0
+  server.addContentTypeParser('text/csv', (_request, _body, done) => done(null))
+  server.post('/unread', () => {
+    handled++
+    return new Promise(() => {})
+  })
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = server.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  const length = 4_000_000
+  socket.write(`POST /unread HTTP/1.1\r\nhost: a\r\ncontent-type: text/csv\r\ncontent-length: ${length}\r\n\r\n`)
+  socket.write('x'.repeat(length - 1))
+  await until('the request', () => handled === 1)
+  socket.resetAndDestroy()
+  const connections = () => new Promise((resolve) => server.server.getConnections((_, count) => resolve(count)))
+  await until('the connection to be closed', async () => (await connections()) === 0)
+  await server.close()
+})
+
 test('closes connections above the limit', async () => {
   await using app = await startTestApp({}, ['serve'], { tuning: { httpConnectionsMax: 10 } })
   const port = Number(new URL(app.url).port)
