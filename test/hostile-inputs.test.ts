@@ -21,6 +21,8 @@ const healthMsMax = 250
 const sendMsMax = 1_000
 const shortRow = 'availability: unknown fields'
 const shortScale = 0.25
+/** The part of the inputs that a short run fires, chosen by its seed. */
+const shortShare = 1 / 3
 const blocksShown = 15
 const only = process.env.TEST_ONLY
 
@@ -39,7 +41,7 @@ test('no hostile input blocks the service for another tenant', { timeout }, asyn
 
 test('no hostile broadcast or bulk action blocks the service for another tenant', { timeout }, async () => {
   await using victim = await startBroadcastVictim()
-  const wrong = await attack(victim, hostileBroadcasts, () => slowNotes(victim))
+  const wrong = await attack(victim, hostileBroadcasts, () => slowNotes(victim), delays)
   expect(wrong).toEqual([])
 })
 
@@ -48,17 +50,15 @@ test('no organization delays another one', { timeout }, async () => {
   // In short runs, the machine is shared with other tests, and the largest inputs would take minutes.
   const inputs =
     askedMinutes || only ? hostileAvailability : hostileAvailability.filter(({ name }) => name === shortRow)
-  const wrong = await attack(
-    victim,
-    inputs,
-    () => slowNotes(victim),
-    ({ healthP99, sendP99, refused }) =>
-      askedMinutes && (healthP99 > healthMsMax || sendP99 > sendMsMax || refused > 0)
-        ? [`/health p99 ${healthP99} ms, send p99 ${sendP99} ms, ${refused} refused`]
-        : [],
-  )
+  const wrong = await attack(victim, inputs, () => slowNotes(victim), delays)
   expect(wrong).toEqual([])
 })
+
+/** Returns how the other tenant was delayed. In short runs, the machine is shared with other tests. */
+const delays = ({ healthP99, sendP99, refused }: Stalls): string[] =>
+  askedMinutes && (healthP99 > healthMsMax || sendP99 > sendMsMax || refused > 0)
+    ? [`/health p99 ${healthP99} ms, send p99 ${sendP99} ms, ${refused} refused`]
+    : []
 
 /** Returns what took too long, and prints all. */
 function slowNotes(victim: BroadcastVictim): string[] {
@@ -81,9 +81,11 @@ async function attack<Attacked extends Victim>(
     written({ name: '(nothing)', seconds: 1, answers: '', memory: victim.memoryMax(), ...(await victim.stalls()) }),
   )
   const wrong: string[] = []
+  const isWhole = askedMinutes !== undefined || only !== undefined
+  const chosen = isWhole ? inputs : random.shuffled(inputs).slice(0, Math.ceil(inputs.length * shortShare))
   const deadline = performance.now() + ((askedMinutes ?? 0) * 60_000) / 2
   do {
-    for (const { name, fire } of inputs) {
+    for (const { name, fire } of chosen) {
       if (only && !name.includes(only)) continue
       const variant = random.fork()
       const startedAt = performance.now()
